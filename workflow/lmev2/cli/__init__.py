@@ -1,0 +1,34 @@
+"""The command `lmev2`: parts of the pipeline for people who want a part.
+
+The pipeline itself is run with `snakemake` (README.md).
+"""
+
+import argparse
+import sys
+
+import lmev2
+from lmev2.cli import compare, score, validate
+from lmev2.errors import UserError
+
+COMMANDS = {"validate": validate, "score": score, "compare": compare}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 good, 1 faults found, 2 wrong use."""
+    parser = argparse.ArgumentParser(
+        prog="lmev2", description="LongMemEval-V2: check data, score answers, compare methods."
+    )
+    parser.add_argument("--version", action="version", version=f"lmev2 {lmev2.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        about = module.__doc__.partition(": ")[2].strip()
+        module.add_arguments(commands.add_parser(name, help=about.splitlines()[0], description=about))
+    options = parser.parse_args(arguments)
+    try:
+        return COMMANDS[options.command].run(options)
+    except UserError as error:
+        print(f"lmev2 {options.command}: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
+        sys.stderr.close()
+        return 1

@@ -1,0 +1,1 @@
+"""A dataset folder, checked whole, as tables."""

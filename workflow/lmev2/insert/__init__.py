@@ -1,0 +1,1 @@
+"""Artifacts of the shared pools, made once per trajectory and used by all tiers, questions and methods."""

@@ -1,0 +1,371 @@
+"""The journal: everything that was paid for, kept from the moment it arrives.
+
+A journal is a folder of parts. Each process appends to a part of its own, a line a record:
+
+    <crc32, 8 hex digits> <key, 64 hex digits> <value, JSON>\\n
+
+so a killed process leaves at most a torn last line, which readers skip. When a stage completes, its
+part is rewritten as Parquet (`compact`). Nothing is ever changed or removed otherwise: a key's first
+record counts. Parts carry host and process in their names and no file is locked, so several jobs and
+several machines can share one folder.
+"""
+
+import asyncio
+import hashlib
+import json
+import os
+import re
+import socket
+import threading
+import time
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lmev2.errors import UserError
+from lmev2.store import canonical_json, replacing
+
+SYNC_SECONDS = 1.0
+POLL_SECONDS = 0.05
+# A lease of another machine counts as abandoned when its owner has not touched it for this long.
+LEASE_SECONDS = 600.0
+ROWS_PER_GROUP = 512
+
+_LINE = re.compile(rb"([0-9a-f]{8}) ([0-9a-f]{64}) (.*)", re.DOTALL)
+
+
+class JournalWriteError(UserError):
+    """A record could not be written: the disk is full, or the folder cannot be written to."""
+
+
+class JournalMissError(UserError):
+    """A replay asked for something that was never recorded."""
+
+
+def request_key(request: Any) -> str:
+    """The journal key of a request: sha256 of its canonical JSON."""
+    return hashlib.sha256(canonical_json(request).encode()).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _row_group(path: Path, group: int) -> list[str]:
+    return pq.ParquetFile(path).read_row_group(group, columns=["value"]).column("value").to_pylist()
+
+
+class Journal:
+    """One namespace of the journal, open for reading and appending.
+
+    Args:
+        folder: created if missing.
+        replay: True forbids new records; `once` then raises `JournalMissError` for an unknown key.
+    """
+
+    def __init__(self, folder: str | Path, *, replay: bool = False) -> None:
+        self.folder = Path(folder)
+        self.replay = replay
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "leases").mkdir(exist_ok=True)
+        self._where: dict[
+            str, tuple[Path, int, int]
+        ] = {}  # key -> (part, offset, length) | (part, group, row)
+        self._read_to: dict[Path, int] = {}
+        self._own: Path | None = None
+        self._handle: int | None = None
+        self._synced_at = 0.0
+        self._timer: threading.Timer | None = None
+        self._guard = threading.RLock()
+        self._locks: dict[str, asyncio.Lock] = {}
+        self.damaged: list[str] = []
+        self.refresh()
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.close() if kind else self.compact()
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Take in what other processes have recorded since the last look."""
+        with self._guard:
+            # Parquet parts last: one that replaces a line part in between is then found as well.
+            for pattern, read in (("*.jsonl", self._read_lines), ("*.parquet", self._read_parquet)):
+                for path in sorted(self.folder.glob(pattern)):
+                    try:
+                        read(path)
+                    except FileNotFoundError:
+                        continue  # compacted between listing and opening
+
+    def _read_lines(self, path: Path) -> None:
+        start = self._read_to.get(path, 0)
+        if path.stat().st_size <= start:
+            return
+        with path.open("rb") as part:
+            part.seek(start)
+            for line in part:
+                if not line.endswith(b"\n"):
+                    break  # torn, or still being written
+                match = _LINE.fullmatch(line[:-1])
+                if match and int(match[1], 16) == zlib.crc32(line[9:-1]):
+                    self._where.setdefault(match[2].decode(), (path, start + match.start(3), len(match[3])))
+                else:
+                    self.damaged.append(f"{path}: unreadable record at byte {start}; its item is asked again")
+                start += len(line)
+        self._read_to[path] = start
+
+    def _read_parquet(self, path: Path) -> None:
+        if path in self._read_to:
+            return
+        part = pq.ParquetFile(path)
+        for group in range(part.num_row_groups):
+            for row, key in enumerate(part.read_row_group(group, columns=["key"]).column("key").to_pylist()):
+                known = self._where.get(key)
+                if known is None or known[0] == path.with_suffix(".jsonl"):
+                    self._where[key] = (path, group, row)
+        self._read_to[path] = 1
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._where
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The record of `key`, or None."""
+        with self._guard:
+            while (where := self._where.get(key)) is not None:
+                path, first, second = where
+                try:
+                    if path.suffix == ".parquet":
+                        return json.loads(_row_group(path, first)[second])
+                    with path.open("rb") as part:
+                        part.seek(first)
+                        return json.loads(part.read(second))
+                except FileNotFoundError:
+                    # Its writer has compacted it meanwhile: look again, once, under the new name.
+                    del self._where[key]
+                    self.refresh()
+            return None
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        """Record `value` under `key`; it is on its way to disk when this returns, synced within a second.
+
+        Raises:
+            JournalWriteError: the record cannot be written; the part stays readable.
+        """
+        if self.replay:
+            raise JournalMissError(f"{self.folder}: a replay records nothing")
+        body = f"{key} {canonical_json(value)}".encode()
+        line = b"%08x %s\n" % (zlib.crc32(body), body)
+        with self._guard:
+            handle = self._open_own()
+            offset = os.lseek(handle, 0, os.SEEK_END)
+            try:
+                written = 0
+                while written < len(line):
+                    written += os.write(handle, line[written:])
+            except OSError as error:
+                os.ftruncate(handle, offset)  # no torn line in the middle of the part
+                raise JournalWriteError(
+                    f"{self._own}: cannot write to the journal ({error.strerror}); all earlier records are safe: "
+                    "make room, then run again"
+                ) from error
+            self._where.setdefault(key, (self._own, offset + 74, len(line) - 75))
+            self._read_to[self._own] = offset + len(line)
+            self._sync_soon()
+
+    def _open_own(self) -> int:
+        if self._handle is None:
+            name = f"{socket.gethostname()}-{os.getpid()}-{time.time_ns():x}.jsonl"
+            self._own = self.folder / name
+            self._handle = os.open(self._own, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        return self._handle
+
+    def _sync_soon(self) -> None:
+        if time.monotonic() - self._synced_at >= SYNC_SECONDS:
+            self._sync()
+        elif self._timer is None:
+            self._timer = threading.Timer(SYNC_SECONDS, self._sync)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _sync(self) -> None:
+        with self._guard:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._handle is not None:
+                os.fsync(self._handle)
+            self._synced_at = time.monotonic()
+
+    def close(self) -> None:
+        """Sync and close this process's part."""
+        with self._guard:
+            self._sync()
+            if self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
+
+    def compact(self) -> None:
+        """Close this process's part and rewrite it, and those of dead processes of this machine, as Parquet."""
+        self.close()
+        for path in sorted(self.folder.glob("*.jsonl")):
+            host, pid, _ = path.stem.rsplit("-", 2)
+            if path == self._own or (host == socket.gethostname() and not _alive(int(pid))):
+                try:
+                    self._compact_part(path)
+                except FileNotFoundError:
+                    continue  # another process was faster
+        self._own = None
+
+    def _compact_part(self, path: Path) -> None:
+        self._read_lines(path)
+        records = {}
+        with path.open("rb") as part:
+            for line in part:
+                match = _LINE.fullmatch(line[:-1])
+                if match and int(match[1], 16) == zlib.crc32(line[9:-1]):
+                    records.setdefault(match[2].decode(), match[3].decode())
+        if records:
+            table = pa.table({"key": list(records), "value": list(records.values())})
+            with replacing(path.with_suffix(".parquet")) as temporary:
+                pq.write_table(table, temporary, compression="zstd", row_group_size=ROWS_PER_GROUP)
+        path.unlink()
+        with self._guard:
+            self._read_to.pop(path, None)
+            if records:
+                self._read_parquet(path.with_suffix(".parquet"))
+
+    # -- paying once ------------------------------------------------------------------------------
+
+    async def once(
+        self,
+        request: dict[str, Any],
+        make: Callable[[str], Awaitable[dict[str, Any]]],
+        *,
+        again: Collection[str] = (),
+    ) -> dict[str, Any]:
+        """The record of `request`, made now by `make(key)` if nobody has made it.
+
+        `make` runs at most once for a key over all tasks, processes and machines that share the
+        folder (a lease stands for it meanwhile). What it raises is raised here and not recorded.
+
+        Args:
+            request: anything that is JSON; its sha256 is the key.
+            make: makes the record, a dict with a `status`.
+            again: statuses that are not good enough: a record that has one is made once more, under a
+                key of its own, and counts from then on.
+        """
+
+        async def make_one(keys: list[str]) -> list[dict[str, Any]]:
+            return [await make(keys[0])]
+
+        key, retries = request_key(request), 0
+        while (later := request_key({**request, "retry": retries + 1})) in self:
+            key, retries = later, retries + 1
+        record = self.get(key)
+        if record is None or (record["status"] in again and not self.replay):
+            key = key if record is None else later
+            await self.once_many([key], make_one)
+            record = self.get(key)
+        return record
+
+    async def once_many(
+        self, keys: Sequence[str], make: Callable[[list[str]], Awaitable[list[dict[str, Any]]]]
+    ) -> set[str]:
+        """See that every one of `keys` has a record; `make` gets those that lack one, in order.
+
+        Returns:
+            the keys that were made now.
+
+        Raises:
+            JournalMissError: in replay, when a key has no record.
+        """
+        missing = list(dict.fromkeys(key for key in keys if key not in self))
+        if not missing:
+            return set()
+        if self.replay:
+            raise JournalMissError(
+                f"{self.folder} has no record of {len(missing)} request(s), the first {missing[0]}; "
+                "a replay makes no call: use the journal of the run that is replayed, and its config"
+            )
+        async with self._lease(request_key(missing)):
+            self.refresh()
+            missing = [key for key in missing if key not in self]
+            if missing:
+                for key, value in zip(missing, await make(missing), strict=True):
+                    self.put(key, value)
+        return set(missing)
+
+    @asynccontextmanager
+    async def _lease(self, name: str) -> AsyncIterator[None]:
+        lock = self._locks.setdefault(name, asyncio.Lock())
+        async with lock:
+            path = self.folder / "leases" / name
+            while not _take(path):
+                await asyncio.sleep(POLL_SECONDS)
+            beat = asyncio.create_task(_keep_fresh(path))
+            try:
+                yield
+            finally:
+                beat.cancel()
+                path.unlink(missing_ok=True)
+        self._locks.pop(name, None)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _take(path: Path) -> bool:
+    """Create the lease; if its owner is gone, clear it away so that the next try can succeed."""
+    me = f"{socket.gethostname()} {os.getpid()} {time.time_ns():x}"
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    except FileExistsError:
+        try:
+            owner, age = path.read_text(), time.time() - path.stat().st_mtime
+            if _abandoned(owner, age):
+                aside = path.with_name(f"{path.name}.{os.getpid()}-{time.time_ns():x}")
+                path.rename(aside)
+                if (
+                    aside.read_text() != owner
+                ):  # somebody else was faster, and this lease is new: give it back
+                    with suppress(FileExistsError):
+                        os.link(aside, path)
+                aside.unlink()
+        except FileNotFoundError:
+            pass
+        return False
+    os.write(handle, me.encode())
+    os.close(handle)
+    return True
+
+
+def _abandoned(owner: str, age: float) -> bool:
+    """Whether the process `host pid time` that took a lease `age` seconds ago is gone."""
+    if not owner:  # created, but its owner died before it could sign
+        return age > 10 * SYNC_SECONDS
+    host, pid, _ = owner.rsplit(" ", 2)
+    return age > LEASE_SECONDS or (host == socket.gethostname() and not _alive(int(pid)))
+
+
+async def _keep_fresh(path: Path) -> None:
+    while True:
+        await asyncio.sleep(LEASE_SECONDS / 4)
+        path.touch()

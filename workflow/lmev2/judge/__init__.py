@@ -1,0 +1,1 @@
+"""Scoring: deterministic evaluators and the judge's verdicts (FACTS, section 3)."""

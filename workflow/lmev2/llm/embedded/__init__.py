@@ -1,0 +1,1 @@
+"""Deterministic engines that need no network: the default models (docs/embedded-models.md)."""

@@ -1,0 +1,60 @@
+"""A model role of the config, split into what changes results and what does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lmev2.llm.embedded import provider as embedded
+
+ROLES = ("reader", "controller", "embedding", "judge")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One role's model.
+
+    `identity` is all that a result depends on and enters params, request keys and meta files.
+    `limits` (concurrency, time-outs, attempts, ...) and the endpoint never change a result.
+    """
+
+    role: str
+    provider: str
+    model: str
+    version: str  # of an embedded engine: its code digest; "" for remote models
+    sampling: Mapping[str, Any]
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    api_key_env: str | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)  # {"input", "output"} a million tokens
+
+    @property
+    def name(self) -> str:
+        """The model as tables and figures name it; an embedded engine says that it is one."""
+        return f"{self.provider}:{self.model}" if self.provider == "embedded" else self.model
+
+    def identity(self) -> dict[str, Any]:
+        """What a result of this model depends on."""
+        identity = {"provider": self.provider, "model": self.model, "sampling": dict(self.sampling)}
+        return {**identity, "version": self.version} if self.version else identity
+
+
+def model_of(role: str, config: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Model:
+    """The model of `role` from the config's `models` and `prices` sections.
+
+    Args:
+        role: one of ROLES.
+        config: the resolved config.
+        overrides: sampling values of a method's operating point, which win.
+    """
+    section = config["models"][role]
+    return Model(
+        role=role,
+        provider=section["provider"],
+        model=section["model"],
+        version=embedded.version(role, section["model"]) if section["provider"] == "embedded" else "",
+        sampling={**section["sampling"], **(overrides or {})},
+        limits=section["limits"],
+        base_url=section["base_url"],
+        api_key_env=section["api_key_env"],
+        prices=config["prices"].get(section["model"], {}),
+    )

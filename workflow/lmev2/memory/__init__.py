@@ -1,0 +1,1 @@
+"""Memory methods, what they are given, and the view of a haystack that they search."""

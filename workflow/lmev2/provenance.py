@@ -1,0 +1,162 @@
+"""Where a result comes from: the digest of the code behind it, versions, git state, the meta file.
+
+Snakemake does not see edits in an imported package. Each rule therefore carries
+`code=code_digest(<its script>)` in its params: a digest over the script and all that it imports of
+this package, found from the import statements themselves. It is taken over the syntax trees without
+docstrings, so comments, docstrings and layout rerun nothing.
+"""
+
+import ast
+import hashlib
+import importlib.metadata
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import lmev2
+from lmev2.store import write_json
+
+PACKAGE = Path(lmev2.__file__).parent
+# Versions of these can change a result.
+LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "pillow", "openai", "matplotlib", "wordllama")
+
+
+def code_digest(*files: str | Path, leave_out: tuple[str, ...] = ()) -> str:
+    """Digest of `files` and of every module that they import, directly or not, from their own package.
+
+    Args:
+        files: Python files (scripts, modules of this package, a user's plug-in).
+        leave_out: files and folders of this package that do not count.
+
+    Returns:
+        16 hex digits.
+    """
+    closure: set[Path] = set()
+    queue = [Path(file).resolve() for file in files]
+    while queue:
+        path = queue.pop()
+        if path not in closure and not any(path.is_relative_to(PACKAGE / part) for part in leave_out):
+            closure.add(path)
+            queue.extend(_module(path)[1])
+    # By content alone: the digest is the same wherever the project lies.
+    return hashlib.sha256("".join(sorted(_module(path)[0] for path in closure)).encode()).hexdigest()[:16]
+
+
+@cache
+def _module(path: Path) -> tuple[str, tuple[Path, ...]]:
+    """Digest of one file's syntax tree, and the files of our own that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            package = path.parents[node.level - 1]
+            base = package.joinpath(*node.module.split(".")) if node.module else package
+            names.update(str(base / alias.name) for alias in node.names)
+        _drop_docstring(node)
+    imported = {file for name in names for file in _files_of(name, path)}
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(imported))
+
+
+def _drop_docstring(node: ast.AST) -> None:
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        first = node.body[0] if node.body else None
+        if (
+            isinstance(first, ast.Expr)
+            and isinstance(first.value, ast.Constant)
+            and isinstance(first.value.value, str)
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+
+
+def _files_of(name: str, importer: Path) -> Iterable[Path]:
+    """The files behind a dotted name, if it is of this package or lies beside the importing file."""
+    if name.startswith("/"):
+        candidates = [Path(name), Path(name).parent]
+    else:
+        parts = name.split(".")
+        roots = [PACKAGE.parent] if parts[0] == PACKAGE.name else [importer.parent]
+        candidates = [root.joinpath(*parts[:length]) for root in roots for length in range(1, len(parts) + 1)]
+    for candidate in candidates:
+        for file in (candidate.with_suffix(".py"), candidate / "__init__.py"):
+            if file.is_file():
+                yield file.resolve()
+
+
+def file_of_class(reference: str, folder: str | Path = ".") -> Path:
+    """The file that defines `package.module:Name` or `path/to/file.py:Name`.
+
+    Raises:
+        ValueError: it cannot be found; the message says where it was looked for.
+    """
+    module, separator, name = reference.rpartition(":")
+    if not separator or not name.isidentifier():
+        raise ValueError(f"class {reference!r} is not of the form 'package.module:Name' or 'file.py:Name'")
+    if module.endswith(".py"):
+        path = Path(folder) / module
+        if not path.is_file():
+            raise ValueError(f"class {reference!r}: there is no file {path}")
+        return path.resolve()
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None or spec.origin is None:
+        raise ValueError(
+            f"class {reference!r}: no module {module!r} can be imported; install it in this environment "
+            "or name its file instead ('path/to/file.py:Name')"
+        )
+    return Path(spec.origin).resolve()
+
+
+def file_sha256(path: str | Path) -> str:
+    """sha256 of a file's bytes."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_state(folder: str | Path = PACKAGE) -> dict[str, Any]:
+    """Commit and whether tracked files differ from it; nulls outside a git checkout."""
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(
+                ["git", "-C", folder, *arguments], capture_output=True, text=True, check=False
+            )
+        except FileNotFoundError:
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    status = git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": git("rev-parse", "HEAD"), "dirty": None if status is None else bool(status)}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, of this package and of the libraries that can change a result."""
+    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"python": sys.version.split()[0], "lmev2": lmev2.__version__, **libraries}
+
+
+def write_meta(
+    path: str | Path, *, stage: str, params: Mapping[str, Any], counts: Mapping[str, Any], **more: Any
+) -> None:
+    """Write the `*.meta.json` of a stage file: what it was made from and what is in it.
+
+    It holds no times of day, so a replay writes the same bytes.
+
+    Args:
+        path: the meta file.
+        stage: name of the stage.
+        params: the rule's params: config section, code digest, prompts, models.
+        counts: rows by status, tokens, cost, ...
+        more: further sections, such as `usage` per role or `dataset`.
+    """
+    meta = {"stage": stage, "params": dict(params), "counts": dict(counts), **more}
+    write_json({**meta, "git": git_state(), "versions": versions()}, path)

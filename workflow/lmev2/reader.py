@@ -1,0 +1,114 @@
+"""The read stage: the fixed reader answers from the question and the truncated context."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lmev2.boxed import is_unknown, parse_boxed
+from lmev2.image import Image
+from lmev2.llm.door import Door, Message
+from lmev2.llm.reply import usage_columns
+from lmev2.memory.protocol import Question
+from lmev2.prompts import Prompts
+from lmev2.records import Status
+from lmev2.truncation import ApproximateCounter, truncate
+
+# A domain that the config does not describe is introduced by the environment's name alone.
+UNDESCRIBED = "the customised web environment '{environment}'"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Builds the prompt and reads the answer.
+
+    Args:
+        door: the door to the reader model.
+        prompts: `reader.system` (with $environment), `reader.question` (with $question).
+        domains: domain -> sentence part that describes the environment.
+        budget: tokens that the context may have.
+        counter: how tokens are counted.
+    """
+
+    door: Door
+    prompts: Prompts
+    domains: Mapping[str, str]
+    budget: int
+    counter: ApproximateCounter
+
+    async def read(
+        self, question: Question, place: Mapping[str, str], query: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The row of one question: the columns of the read table but for its key.
+
+        Args:
+            question: text and image.
+            place: the question's `domain` and `environment`.
+            query: its row of the query table.
+        """
+        items = query["items"]
+        cut = truncate(items, self.budget, self.counter)
+        row = {
+            "context_items": len(items),
+            "context_items_kept": cut.kept,
+            "context_tokens": cut.tokens,
+            "context_tokens_kept": cut.tokens_kept,
+            "was_truncated": cut.was_truncated,
+            "prompt_sha256": self.prompts.sha256,
+        }
+        if query["status"] != Status.OK:  # nothing was retrieved, so there is nothing to pay a reader for
+            return {
+                **row,
+                **_NO_ANSWER,
+                "status": query["status"],
+                "error": query["error"],
+                **usage_columns([]),
+            }
+        reply = await self.door.chat(
+            "reader", self.messages(question, place, items[: cut.kept]), repeat=query["repeat"]
+        )
+        answer = parse_boxed(reply.text) if reply.status == Status.OK else None
+        return {
+            **row,
+            "status": str(reply.status),
+            "error": "",
+            "response_raw": reply.text,
+            "reasoning": reply.reasoning,
+            "prediction": answer.prediction if answer else "",
+            "boxed": str(answer.found) if answer else "",
+            "is_unknown": bool(answer) and is_unknown(answer.prediction),
+            "finish_reason": reply.finish_reason,
+            **usage_columns([reply]),
+        }
+
+    def messages(
+        self, question: Question, place: Mapping[str, str], items: Sequence[Mapping[str, Any]]
+    ) -> list[Message]:
+        """System prompt of the domain, then the memory context, the question and its image."""
+        environment = self.domains.get(place["domain"]) or UNDESCRIBED.format(
+            environment=place["environment"]
+        )
+        parts = [_part(item) for item in items]
+        parts.append({"type": "text", "text": self.prompts.fill("reader.question", question=question.text)})
+        if question.image:
+            parts.append(question.image.part())
+        return [
+            {"role": "system", "content": self.prompts.fill("reader.system", environment=environment)},
+            {"role": "user", "content": parts},
+        ]
+
+
+_NO_ANSWER = {
+    "response_raw": "",
+    "reasoning": "",
+    "prediction": "",
+    "boxed": "",
+    "is_unknown": False,
+    "finish_reason": "",
+}
+
+
+def _part(item: Mapping[str, Any]) -> dict[str, Any]:
+    if item["kind"] == "text":
+        return {"type": "text", "text": item["text"]}
+    return Image(Path(item["image"]), item["image_sha256"], item["width"], item["height"]).part()

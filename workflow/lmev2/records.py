@@ -1,0 +1,328 @@
+"""The contract between stages: statuses, abilities and the Arrow schema of every stage file.
+
+A stage writes exactly the columns named here (`store.write_table` checks), so a reader of any
+file under `results/` finds its meaning in this module. Times are seconds, token counts integers.
+"""
+
+from enum import StrEnum
+
+import pyarrow as pa
+
+
+class Status(StrEnum):
+    """Outcome of one item. Everything but `OK` is final, scored 0 and counted apart in the tables."""
+
+    OK = "ok"
+    QUERY_FAILED = "query_failed"  # the memory method raised an error
+    AGENT_FAILED = "agent_failed"  # a coding agent gave no usable output in all attempts
+    CONTEXT_OVERFLOW = "context_overflow"  # the prompt does not fit the served model
+    LENGTH_NO_ANSWER = "length_no_answer"  # the reply was cut before any answer
+    CONTENT_FILTER = "content_filter"
+    REFUSAL = "refusal"
+    EMPTY_REPLY = "empty_reply"
+    JUDGE_UNREADABLE = "judge_unreadable"  # no unambiguous verdict in all attempts
+
+
+class EntryStatus(StrEnum):
+    """How a memory entry (a note, an event) came about."""
+
+    OK = "ok"
+    REPAIRED = "repaired"  # the first reply was unusable, the repair call was not
+    TEMPLATE = "template"  # both replies were unusable; written from the trajectory by rule
+
+
+# question_type -> (column of Table 2, is abstention); FACTS: the paper pools each type with its -abs twin.
+QUESTION_TYPES = {
+    "static-environment": ("static", False),
+    "static-environment-abs": ("static", True),
+    "dynamic-environment": ("dynamic", False),
+    "dynamic-environment-abs": ("dynamic", True),
+    "procedure": ("workflow", False),
+    "procedure-abs": ("workflow", True),
+    "errors-gotchas": ("gotchas", False),
+}
+ABILITIES = ("static", "dynamic", "workflow", "gotchas")
+
+# Measured with a clock where an item ran first: the only columns in which two runs may differ.
+# A replay from the journal keeps them.
+TIMING_COLUMNS = frozenset(
+    {
+        "latency_s",
+        "insert_s",
+        "model_s",
+        "embed_s",
+        "search_s",
+        "render_s",
+        "other_s",
+        "queue_wait_s",
+        "retry_wait_s",
+        "latency_mean_s",
+        "latency_median_s",
+        "latency_p95_s",
+        "latency_max_s",
+    }
+)
+
+_key = [("question_id", pa.string())]
+_arm = [
+    ("method", pa.string()),
+    ("operating_point", pa.string()),  # "" for a method's default point
+    ("tier", pa.string()),
+    ("repeat", pa.int32()),  # 0-based
+]
+# What one or more model calls cost; every row that stands for calls carries these.
+_usage = [
+    ("model", pa.string()),  # "" when no model was asked
+    ("request", pa.string()),  # journal key of the (last) call, "" when none
+    ("calls", pa.int32()),
+    ("attempts", pa.int32()),
+    ("input_tokens", pa.int64()),
+    ("output_tokens", pa.int64()),
+    ("cost", pa.float64()),  # in the currency of the config's prices; 0 for embedded models
+    ("latency_s", pa.float64()),
+    ("queue_wait_s", pa.float64()),
+    ("retry_wait_s", pa.float64()),
+]
+
+ITEM = pa.struct(
+    [
+        ("kind", pa.string()),  # "text" | "image"
+        ("text", pa.string()),  # null for images
+        ("image", pa.string()),  # path of the image, null for text
+        ("image_sha256", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("source", pa.string()),  # pool or part that it comes from: "slices", "notes", "", ...
+        ("trajectory_id", pa.string()),  # null where an item stands for several or none
+        ("first_state", pa.int32()),
+        ("last_state", pa.int32()),
+    ]
+)
+
+SCHEMAS = {
+    # -- ingest ---------------------------------------------------------------------------------
+    "questions": pa.schema(
+        _key
+        + [
+            ("domain", pa.string()),
+            ("environment", pa.string()),
+            ("question_type", pa.string()),
+            ("ability", pa.string()),
+            ("abstention", pa.bool_()),
+            ("text", pa.string()),
+            ("image", pa.string()),  # path under results/, named by content, null without image
+            ("image_sha256", pa.string()),
+            ("answer", pa.string()),
+            ("eval_function", pa.string()),
+            ("evaluator", pa.string()),  # the name part of eval_function
+        ]
+    ),
+    # All that a memory method may know of a question (privacy rule, FACTS section 4).
+    "query_questions": pa.schema(
+        _key + [("text", pa.string()), ("image", pa.string()), ("image_sha256", pa.string())]
+    ),
+    "trajectories": pa.schema(
+        [
+            ("trajectory_id", pa.string()),
+            ("domain", pa.string()),
+            ("environment", pa.string()),
+            ("goal", pa.string()),
+            ("outcome", pa.string()),  # as given ("success", "failure", ...) or null
+            ("start_url", pa.string()),
+            ("n_states", pa.int32()),
+            ("fingerprint", pa.string()),  # sha256 of all content, screenshots by their sha256
+            ("family", pa.string()),  # task family where the dataset names it
+        ]
+    ),
+    # One row group per trajectory, in file order; states in order of state_index.
+    "states": pa.schema(
+        [
+            ("trajectory_id", pa.string()),
+            ("state_index", pa.int32()),
+            ("step", pa.int32()),
+            ("url", pa.string()),
+            ("action", pa.string()),  # the action that led to this state; null for state 0
+            ("thought", pa.string()),
+            ("tree", pa.string()),
+            ("tree_tokens", pa.int32()),  # approximate (lmev2.tokens)
+            ("screenshot", pa.string()),  # path relative to the dataset folder, null if missing
+            ("screenshot_sha256", pa.string()),
+            ("screenshot_width", pa.int32()),
+            ("screenshot_height", pa.int32()),
+        ]
+    ),
+    # Evidence labels. A question without hops has one row with null hop and trajectory.
+    "coverage": pa.schema(
+        _key
+        + [
+            ("hop", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("state_indexes", pa.list_(pa.int32())),
+            ("anchor_question_id", pa.string()),
+        ]
+    ),
+    # -- haystack -------------------------------------------------------------------------------
+    "haystack": pa.schema(_key + [("position", pa.int32()), ("trajectory_id", pa.string())]),
+    "haystack_labels": pa.schema(_key + [("position", pa.int32()), ("role", pa.string())]),
+    # -- insert ---------------------------------------------------------------------------------
+    "slices": pa.schema(
+        [
+            ("entry_id", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("first_state", pa.int32()),
+            ("centre_state", pa.int32()),
+            ("last_state", pa.int32()),
+            ("digest", pa.string()),
+        ]
+    ),
+    "notes": pa.schema(
+        [
+            ("entry_id", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("kind", pa.string()),  # "procedure" | "hint"
+            ("title", pa.string()),
+            ("description", pa.string()),
+            ("content", pa.string()),  # bullet list
+            ("status", pa.string()),  # EntryStatus
+            ("digest", pa.string()),
+        ]
+        + _usage
+    ),
+    # Which vectors (rows of insert/{pool}.vectors.parquet) stand for an entry; none: it is never found.
+    "embeddings": pa.schema(
+        [
+            ("entry_id", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("vectors", pa.list_(pa.int32())),
+            ("centre_share", pa.float64()),  # share of the centre state's tree that is in the texts
+            ("was_cut", pa.bool_()),
+            ("digest", pa.string()),  # of the texts
+        ]
+    ),
+    # -- query, read, judge ---------------------------------------------------------------------
+    "query": pa.schema(
+        _key
+        + _arm
+        + [
+            ("status", pa.string()),
+            ("error", pa.string()),
+            ("items", pa.list_(ITEM)),
+            ("model_s", pa.float64()),  # parts of latency_s: chat calls,
+            ("embed_s", pa.float64()),  # embedding calls,
+            ("search_s", pa.float64()),  # search,
+            ("render_s", pa.float64()),  # rendering,
+            ("other_s", pa.float64()),  # the rest
+            ("insert_s", pa.float64()),  # sequential insertion of the haystack, not in latency_s
+            ("in_flight", pa.int32()),  # queries of this job that ran beside it, itself included
+            ("trace", pa.string()),  # JSON, method-specific
+        ]
+        + _usage
+    ),
+    "read": pa.schema(
+        _key
+        + _arm
+        + [
+            ("status", pa.string()),
+            ("error", pa.string()),
+            ("context_items", pa.int32()),
+            ("context_items_kept", pa.int32()),
+            ("context_tokens", pa.int64()),
+            ("context_tokens_kept", pa.int64()),
+            ("was_truncated", pa.bool_()),
+            ("response_raw", pa.string()),
+            ("reasoning", pa.string()),
+            ("prediction", pa.string()),
+            ("boxed", pa.string()),  # boxed.Found: none, one, several, unclosed, empty
+            ("is_unknown", pa.bool_()),
+            ("finish_reason", pa.string()),
+            ("prompt_sha256", pa.string()),
+        ]
+        + _usage
+    ),
+    "judge": pa.schema(
+        _key
+        + _arm
+        + [
+            ("status", pa.string()),
+            ("error", pa.string()),
+            ("evaluator", pa.string()),
+            ("score", pa.int8()),  # 0 | 1
+            ("label", pa.int8()),  # the judge's verdict, null for deterministic evaluators
+            ("reason", pa.string()),
+            ("response_raw", pa.string()),  # of the judge
+            ("prompt_sha256", pa.string()),
+        ]
+        + _usage
+    ),
+    # -- stats ----------------------------------------------------------------------------------
+    # status is the first of query, read, judge that is not "ok".
+    "scores": pa.schema(
+        _key
+        + _arm
+        + [
+            ("domain", pa.string()),
+            ("environment", pa.string()),
+            ("question_type", pa.string()),
+            ("ability", pa.string()),
+            ("abstention", pa.bool_()),
+            ("evaluator", pa.string()),
+            ("judged", pa.bool_()),  # True where a model judged
+            ("prediction", pa.string()),
+            ("is_unknown", pa.bool_()),
+            ("score", pa.int8()),
+            ("status", pa.string()),
+            ("latency_s", pa.float64()),  # of the query
+        ]
+    ),
+    # One row per method x operating point x tier x subset x column.
+    # subset: all | judge_free | abstention | answerable | domain=<name>; column: overall | an ability.
+    "accuracy": pa.schema(
+        [
+            ("method", pa.string()),
+            ("operating_point", pa.string()),
+            ("tier", pa.string()),
+            ("subset", pa.string()),
+            ("column", pa.string()),
+            ("n", pa.int32()),  # questions
+            ("accuracy", pa.float64()),
+            ("low", pa.float64()),  # 95 % interval
+            ("high", pa.float64()),
+            ("unknown", pa.float64()),  # share answered UNKNOWN
+            ("errors", pa.int32()),  # question x repeat rows whose status is not ok
+        ]
+    ),
+    "latency": pa.schema(
+        [
+            ("method", pa.string()),
+            ("operating_point", pa.string()),
+            ("tier", pa.string()),
+            ("n", pa.int32()),
+            ("latency_mean_s", pa.float64()),
+            ("latency_median_s", pa.float64()),
+            ("latency_p95_s", pa.float64()),
+            ("latency_max_s", pa.float64()),
+        ]
+    ),
+    # One row per ordered pair of arms, tier and column (subset "all").
+    "significance": pa.schema(
+        [
+            ("method", pa.string()),
+            ("operating_point", pa.string()),
+            ("baseline", pa.string()),
+            ("baseline_operating_point", pa.string()),
+            ("tier", pa.string()),
+            ("column", pa.string()),
+            ("is_family_baseline", pa.bool_()),  # the pair counts for the mark of Table 2
+            ("n", pa.int32()),
+            ("difference", pa.float64()),
+            ("low", pa.float64()),
+            ("high", pa.float64()),
+            ("p_one_sided", pa.float64()),
+            ("p_two_sided", pa.float64()),
+            ("p_mcnemar", pa.float64()),
+            ("p_holm", pa.float64()),  # one-sided, over the method's family baselines of this tier
+            ("wins", pa.int32()),
+            ("losses", pa.int32()),
+        ]
+    ),
+}

@@ -1,0 +1,1 @@
+"""Scores, accuracies, latencies and paired tests (docs/statistics.md)."""

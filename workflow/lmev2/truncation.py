@@ -1,0 +1,73 @@
+"""Fitting a context into the reader's token budget: Trunc(c) of the paper.
+
+Whole items are kept from the front; the first item that does not fit ends the context. Counting is
+one cumulative pass: the text of all kept items is counted as one run, as a chat template joins it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lmev2.tokens import CHARS_PER_TOKEN
+
+# What the chat template puts around a message and for each image (Qwen's format).
+ENVELOPE = ("<|im_start|>user\n", "<|im_end|>\n")
+IMAGE_MARK = "<|image|>"
+
+
+@dataclass(frozen=True)
+class ApproximateCounter:
+    """Tokens without a tokenizer: text by its length, images by their area.
+
+    Args:
+        chars_per_token: text of n characters counts ceil(n / chars_per_token) tokens.
+        image_patch: side in pixels of the square of an image that makes one token.
+        image_extra: tokens around each image.
+    """
+
+    chars_per_token: int = CHARS_PER_TOKEN
+    image_patch: int = 32
+    image_extra: int = 2
+
+    def text(self, n_chars: int) -> int:
+        """Tokens of a run of text."""
+        return -(-n_chars // self.chars_per_token)
+
+    def image(self, width: int, height: int) -> int:
+        """Tokens of an image, without its mark in the text."""
+        return self.image_extra + -(-width // self.image_patch) * -(-height // self.image_patch)
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """What is left of a context, and its tokens before and after; no items are no tokens."""
+
+    kept: int
+    tokens: int
+    tokens_kept: int
+
+    @property
+    def was_truncated(self) -> bool:
+        """Whether an item was dropped."""
+        return self.tokens_kept < self.tokens
+
+
+def prefix_tokens(items: Sequence[Any], counter: ApproximateCounter) -> list[int]:
+    """Tokens of the first 0, 1, … n items; items have `kind`, `text` and `width`, `height` as in `records.ITEM`."""
+    chars, images, totals = sum(map(len, ENVELOPE)), 0, [0]
+    for item in items:
+        if item["kind"] == "image":
+            chars += len(IMAGE_MARK)
+            images += counter.image(item["width"], item["height"])
+        else:
+            chars += len(item["text"])
+        totals.append(counter.text(chars) + images)
+    return totals
+
+
+def truncate(items: Sequence[Any], budget: int, counter: ApproximateCounter) -> Truncated:
+    """The longest prefix of whole items within `budget` tokens."""
+    totals = prefix_tokens(items, counter)
+    # Totals never fall, so the first prefix over budget ends the search.
+    kept = next((n for n, total in enumerate(totals) if total > budget), len(totals)) - 1
+    return Truncated(kept=kept, tokens=totals[-1], tokens_kept=totals[kept])

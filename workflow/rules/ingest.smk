@@ -1,0 +1,36 @@
+"""Ingest: the dataset folder, checked whole, as tables.
+
+Reads the dataset. Writes results/ingest/{questions,query_questions,trajectories,states,coverage}.parquet
+and the question images.
+"""
+
+
+rule ingest_dataset:
+    """Check the dataset whole and turn it into tables."""
+    input:
+        FLOW.dataset_files(
+            "questions.jsonl",
+            "trajectories.jsonl",
+            "coverage.jsonl",
+            "families.json",
+            *[f"haystacks/lme_v2_{tier}.json" for tier in TIERS],
+        ),
+    output:
+        questions="results/ingest/questions.parquet",
+        query_questions="results/ingest/query_questions.parquet",
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+        coverage="results/ingest/coverage.parquet",
+        images=directory("results/ingest/question_images"),
+        meta="results/ingest/dataset.meta.json",
+    log:
+        "results/logs/ingest_dataset.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    threads: 2
+    params:
+        dataset=FLOW.dataset_section,
+        tiers=TIERS,
+        code=FLOW.code("ingest_dataset"),
+    script:
+        "../scripts/ingest_dataset.py"

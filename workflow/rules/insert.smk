@@ -1,0 +1,74 @@
+"""Insert: artifacts of the shared pools, made once per trajectory for all tiers, questions and methods.
+
+Reads results/ingest. Writes results/insert/{slices,notes}.parquet and for each pool the rows of its
+vectors ({pool}.embeddings.parquet) and the distinct vectors ({pool}.vectors.parquet).
+"""
+
+
+rule build_slices:
+    """Build the slice pool: one window of states around each state."""
+    input:
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+    output:
+        table="results/insert/slices.parquet",
+        meta="results/insert/slices.meta.json",
+    log:
+        "results/logs/build_slices.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        radius=config["insert"]["slices"]["radius"],
+        code=FLOW.code("build_slices"),
+    script:
+        "../scripts/build_slices.py"
+
+
+rule write_notes:
+    """Have the controller write a procedure note and a hint note on each trajectory."""
+    input:
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+    output:
+        table="results/insert/notes.parquet",
+        meta="results/insert/notes.meta.json",
+    log:
+        "results/logs/write_notes.log",
+    retries: 2
+    conda:
+        "../../envs/lmev2.yaml"
+    resources:
+        controller_slots=config["models"]["controller"]["limits"]["concurrency"],
+    params:
+        dataset=FLOW.dataset_section,
+        models=FLOW.models("controller"),
+        prompts=FLOW.prompts("notes."),
+        retry_statuses=config["retry_statuses"],
+        code=FLOW.code("write_notes"),
+    script:
+        "../scripts/write_notes.py"
+
+
+rule embed_pool:
+    """Embed the entries of one pool, each distinct text once."""
+    input:
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+        entries="results/insert/{pool}.parquet",
+    output:
+        table="results/insert/{pool}.embeddings.parquet",
+        vectors="results/insert/{pool}.vectors.parquet",
+        meta="results/insert/{pool}.embeddings.meta.json",
+    log:
+        "results/logs/embed_pool/{pool}.log",
+    retries: 2
+    conda:
+        "../../envs/lmev2.yaml"
+    resources:
+        embedding_slots=config["models"]["embedding"]["limits"]["concurrency"],
+    params:
+        recipe=FLOW.recipe,
+        models=FLOW.models("embedding"),
+        code=FLOW.code("embed_pool"),
+    script:
+        "../scripts/embed_pool.py"

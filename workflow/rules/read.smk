@@ -1,0 +1,33 @@
+"""Read: the fixed reader answers from question and truncated context.
+
+Reads results/query and of the questions text, image, domain and environment. Writes
+results/read/{method}/{tier}.parquet.
+"""
+
+
+rule read_answers:
+    """Let the reader answer every question from its truncated context."""
+    input:
+        questions="results/ingest/questions.parquet",
+        images="results/ingest/question_images",
+        queries="results/query/{method}/{tier}.parquet",
+    output:
+        table="results/read/{method}/{tier}.parquet",
+        meta="results/read/{method}/{tier}.meta.json",
+    log:
+        "results/logs/read_answers/{method}.{tier}.log",
+    retries: 2
+    conda:
+        "../../envs/lmev2.yaml"
+    resources:
+        reader_slots=config["models"]["reader"]["limits"]["concurrency"],
+    params:
+        models=FLOW.models("reader"),
+        prompts=FLOW.prompts("reader."),
+        domains=config["domains"],
+        context_tokens=config["read"]["context_tokens"],
+        tokenizer=config["read"]["tokenizer"],
+        retry_statuses=config["retry_statuses"],
+        code=FLOW.code("read_answers"),
+    script:
+        "../scripts/read_answers.py"

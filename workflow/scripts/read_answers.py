@@ -1,0 +1,36 @@
+"""Let the reader answer every question from its truncated context."""
+
+import asyncio
+
+from lmev2.job import Job, summary
+from lmev2.query import question_of
+from lmev2.reader import Reader
+from lmev2.rows import ARM, gather_rows
+from lmev2.store import read_rows, write_table
+from lmev2.truncation import ApproximateCounter
+
+with (
+    Job(snakemake, f"read {snakemake.wildcards.method} {snakemake.wildcards.tier}") as job,
+    job.door("reader") as door,
+):
+    counter = ApproximateCounter(
+        **{key: value for key, value in job.params["tokenizer"].items() if key != "name"}
+    )
+    reader = Reader(door, job.prompts(), job.params["domains"], job.params["context_tokens"], counter)
+    # The reader sees text, image, domain and environment of a question, nothing else of it.
+    columns = ["question_id", "domain", "environment", "text", "image", "image_sha256"]
+    places = {row["question_id"]: row for row in read_rows(snakemake.input.questions, columns)}
+    questions = {id_: question_of(row) for id_, row in places.items()}
+    queries = read_rows(snakemake.input.queries)
+    progress = job.progress("questions", len(queries))
+    work = [
+        lambda query=query: reader.read(questions[query["question_id"]], places[query["question_id"]], query)
+        for query in queries
+    ]
+    answers = asyncio.run(gather_rows(work, progress.step))
+    rows = [
+        {**{key: query[key] for key in ARM}, **answer} for query, answer in zip(queries, answers, strict=True)
+    ]
+    write_table("read", rows, snakemake.output.table)
+    progress.close(summary(rows))
+    job.meta(rows, truncated=sum(row["was_truncated"] for row in rows))
