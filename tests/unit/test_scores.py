@@ -47,15 +47,24 @@ def test_joins_all_stages(tmp_path):
     assert all(r["latency_s"] == 0.5 and r["score"] == 1 for r in rows)
 
 
-def test_status_is_the_first_that_is_not_ok(tmp_path):
-    query, read, judge = stage_rows()
-    query[0]["status"], read[0]["status"] = "query_failed", "length_no_answer"
-    read[0]["is_unknown"] = None
-    judge[0]["score"] = judge[1]["score"] = 0
-    judge[1]["status"] = "judge_unreadable"
-    rows = read_rows(tabulate(tmp_path, (query, read, judge)))
-    assert [r["status"] for r in rows] == ["query_failed", "judge_unreadable"]
-    assert rows[0]["is_unknown"] is False
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        (("ok", "ok", "ok"), "ok"),
+        (("query_failed", "length_no_answer", "ok"), "query_failed"),
+        (("ok", "length_no_answer", "judge_unreadable"), "length_no_answer"),
+        (("ok", "ok", "judge_unreadable"), "judge_unreadable"),
+    ],
+)
+def test_status_is_the_first_that_is_not_ok(tmp_path, statuses, expected):
+    tables = stage_rows()
+    for table, status in zip(tables, statuses, strict=True):
+        table[1]["status"] = status
+    tables[1][1]["is_unknown"] = None
+    tables[2][1]["score"] = 0
+    rows = read_rows(tabulate(tmp_path, tables))
+    assert [row["status"] for row in rows] == ["ok", expected]
+    assert rows[1]["is_unknown"] is False
 
 
 def test_order_of_the_files_does_not_matter(tmp_path):

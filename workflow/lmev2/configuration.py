@@ -79,6 +79,33 @@ def arms(config: Mapping[str, Any]) -> list[Arm]:
     return found
 
 
+SCHEMA_FILE = Path(__file__).parents[2] / "config" / "config.schema.yaml"
+
+
+def config_for_models(file: str | Path | None) -> dict[str, Any]:
+    """A resolved config of which only models, prompts, prices, retry_statuses and journal matter.
+
+    For commands that ask a model but run no experiment: roles that `file` does not name are embedded.
+
+    Args:
+        file: a config file, whole or in part; None for all defaults.
+
+    Raises:
+        ConfigError: the file has faults.
+    """
+    given = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{file}: a config is a mapping of sections, not {type(given).__name__}")
+    chat = {"provider": "embedded", "model": "extractive"}
+    models = {role: dict(chat) for role in ("reader", "controller", "judge")}
+    models["embedding"] = {"provider": "embedded", "model": "wordllama-256"}
+    nothing = {"none": {"class": "lmev2.memory.no_retrieval:NoRetrieval", "label": "none", "family": "none"}}
+    config = {"dataset": {"path": "."}, "tiers": ["none"], "methods": nothing, **given}
+    config["models"] = {**models, **(given.get("models") or {})}
+    resolve(config, SCHEMA_FILE)
+    return config
+
+
 def _fill_defaults(value: Any, schema: Schema, root: Schema) -> None:
     schema = _dereferenced(schema, root)
     if not isinstance(value, MutableMapping):

@@ -95,13 +95,15 @@ class Journal:
     def refresh(self) -> None:
         """Take in what other processes have recorded since the last look."""
         with self._guard:
-            # Parquet parts last: one that replaces a line part in between is then found as well.
-            for pattern, read in (("*.jsonl", self._read_lines), ("*.parquet", self._read_parquet)):
-                for path in sorted(self.folder.glob(pattern)):
-                    try:
-                        read(path)
-                    except FileNotFoundError:
-                        continue  # compacted between listing and opening
+            # In order of birth, so that everybody agrees which record of a key is the first.
+            for path in sorted([*self.folder.glob("*.jsonl"), *self.folder.glob("*.parquet")], key=_birth):
+                try:
+                    self._read_part(path)
+                except FileNotFoundError:  # compacted since it was listed
+                    self._read_part(path.with_suffix(".parquet"))
+
+    def _read_part(self, path: Path) -> None:
+        self._read_parquet(path) if path.suffix == ".parquet" else self._read_lines(path)
 
     def _read_lines(self, path: Path) -> None:
         start = self._read_to.get(path, 0)
@@ -320,6 +322,10 @@ class Journal:
                 beat.cancel()
                 path.unlink(missing_ok=True)
         self._locks.pop(name, None)
+
+
+def _birth(part: Path) -> tuple[int, str]:
+    return int(part.stem.rpartition("-")[2], 16), part.name
 
 
 def _alive(pid: int) -> bool:

@@ -145,6 +145,7 @@ SCHEMAS = {
             ("thought", pa.string()),
             ("tree", pa.string()),
             ("tree_tokens", pa.int32()),  # approximate (lmev2.tokens)
+            ("page_title", pa.string()),  # name of the tree's first page root, "" without one
             ("screenshot", pa.string()),  # path relative to the dataset folder, null if missing
             ("screenshot_sha256", pa.string()),
             ("screenshot_width", pa.int32()),
@@ -184,6 +185,21 @@ SCHEMAS = {
             ("description", pa.string()),
             ("content", pa.string()),  # bullet list
             ("status", pa.string()),  # EntryStatus
+            ("digest", pa.string()),
+        ]
+        + _usage
+    ),
+    # One per pair of neighbouring states.
+    "events": pa.schema(
+        [
+            ("entry_id", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("pre_state", pa.int32()),
+            ("post_state", pa.int32()),
+            ("overview", pa.string()),
+            ("transition", pa.string()),
+            ("status", pa.string()),  # EntryStatus
+            ("trees_cut", pa.bool_()),  # asked again with shorter trees
             ("digest", pa.string()),
         ]
         + _usage

@@ -1,18 +1,28 @@
 """Fitting a context into the reader's token budget: Trunc(c) of the paper.
 
 Whole items are kept from the front; the first item that does not fit ends the context. Counting is
-one cumulative pass: the text of all kept items is counted as one run, as a chat template joins it.
+one cumulative pass over the items, whatever the budget.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from lmev2.tokens import CHARS_PER_TOKEN
 
 # What the chat template puts around a message and for each image (Qwen's format).
 ENVELOPE = ("<|im_start|>user\n", "<|im_end|>\n")
 IMAGE_MARK = "<|image|>"
+
+
+class Counter(Protocol):
+    """A way of counting a context's tokens: approximate (here) or a model's own (`lmev2.tokenizer`)."""
+
+    def prefix_tokens(self, items: Sequence[Any]) -> list[int]:
+        """Tokens of the first 0, 1, … n items; items have `kind`, `text`, `width` and `height` (`records.ITEM`).
+
+        No items are no tokens; any others have the envelope of a message around them. Never falls.
+        """
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,18 @@ class ApproximateCounter:
         """Tokens of an image, without its mark in the text."""
         return self.image_extra + -(-width // self.image_patch) * -(-height // self.image_patch)
 
+    def prefix_tokens(self, items: Sequence[Any]) -> list[int]:
+        """Tokens of the first 0, 1, … n items, all text in one run; see `Counter`."""
+        chars, images, totals = sum(map(len, ENVELOPE)), 0, [0]
+        for item in items:
+            if item["kind"] == "image":
+                chars += len(IMAGE_MARK)
+                images += self.image(item["width"], item["height"])
+            else:
+                chars += len(item["text"])
+            totals.append(self.text(chars) + images)
+        return totals
+
 
 @dataclass(frozen=True)
 class Truncated:
@@ -52,22 +74,9 @@ class Truncated:
         return self.tokens_kept < self.tokens
 
 
-def prefix_tokens(items: Sequence[Any], counter: ApproximateCounter) -> list[int]:
-    """Tokens of the first 0, 1, … n items; items have `kind`, `text` and `width`, `height` as in `records.ITEM`."""
-    chars, images, totals = sum(map(len, ENVELOPE)), 0, [0]
-    for item in items:
-        if item["kind"] == "image":
-            chars += len(IMAGE_MARK)
-            images += counter.image(item["width"], item["height"])
-        else:
-            chars += len(item["text"])
-        totals.append(counter.text(chars) + images)
-    return totals
-
-
-def truncate(items: Sequence[Any], budget: int, counter: ApproximateCounter) -> Truncated:
+def truncate(items: Sequence[Any], budget: int, counter: Counter) -> Truncated:
     """The longest prefix of whole items within `budget` tokens."""
-    totals = prefix_tokens(items, counter)
+    totals = counter.prefix_tokens(items)
     # Totals never fall, so the first prefix over budget ends the search.
     kept = next((n for n, total in enumerate(totals) if total > budget), len(totals)) - 1
     return Truncated(kept=kept, tokens=totals[-1], tokens_kept=totals[kept])

@@ -21,7 +21,7 @@ TIERS = FLOW.tiers
 wildcard_constraints:
     method="|".join(ARMS),
     tier="|".join(TIERS),
-    pool="slices|notes",
+    pool="slices|events|notes",
 
 
 def pool_files(wildcards):

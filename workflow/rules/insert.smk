@@ -1,6 +1,6 @@
 """Insert: artifacts of the shared pools, made once per trajectory for all tiers, questions and methods.
 
-Reads results/ingest. Writes results/insert/{slices,notes}.parquet and for each pool the rows of its
+Reads results/ingest. Writes results/insert/{slices,events,notes}.parquet and for each pool the rows of its
 vectors ({pool}.embeddings.parquet) and the distinct vectors ({pool}.vectors.parquet).
 """
 
@@ -47,6 +47,31 @@ rule write_notes:
         code=FLOW.code("write_notes"),
     script:
         "../scripts/write_notes.py"
+
+
+rule write_events:
+    """Have the controller tell what each step of each trajectory changed."""
+    input:
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+    output:
+        table="results/insert/events.parquet",
+        meta="results/insert/events.meta.json",
+    log:
+        "results/logs/write_events.log",
+    retries: 2
+    conda:
+        "../../envs/lmev2.yaml"
+    resources:
+        controller_slots=config["models"]["controller"]["limits"]["concurrency"],
+    params:
+        dataset=FLOW.dataset_section,
+        models=FLOW.models("controller"),
+        prompts=FLOW.prompts("events."),
+        retry_statuses=config["retry_statuses"],
+        code=FLOW.code("write_events"),
+    script:
+        "../scripts/write_events.py"
 
 
 rule embed_pool:

@@ -14,7 +14,9 @@ with Job(snakemake, "insert notes") as job, job.door("controller") as door:
     )
     prompts, progress = job.prompts(), job.progress("trajectories", len(trajectories))
     work = [lambda id_=id_: write_notes(door, trajectories[id_], prompts) for id_ in trajectories]
-    rows = [row for pair in asyncio.run(gather_rows(work, progress.step)) for row in pair]
+    # Whole trajectories: only as many as keep the model busy are held at a time.
+    at_once = 2 * door.models["controller"].limits["concurrency"]
+    rows = [row for pair in asyncio.run(gather_rows(work, progress.step, at_once)) for row in pair]
     write_table("notes", rows, snakemake.output.table)
     progress.close(summary(rows))
     job.meta(rows)

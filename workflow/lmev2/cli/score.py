@@ -7,13 +7,18 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from lmev2.boxed import is_unknown, parse_boxed
+from lmev2.configuration import config_for_models
 from lmev2.eval_function import EvalFunctionError, parse_eval_function
 from lmev2.judge.evaluators import AnswerError, score_deterministic
-from lmev2.judge.judging import Judgement
+from lmev2.judge.judging import Judgement, judge_answer
+from lmev2.llm.door import Door
+from lmev2.llm.models import model_of
+from lmev2.prompts import Prompts, prompt_params
 from lmev2.records import Status
 from lmev2.store import replacing
 
@@ -74,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         try:
             if args.config and not args.judge:
                 raise UsageError("--config is only of use with --judge; add --judge or drop --config")
-            judge = _open_judge(args) if args.judge else None
+            judge = stack.enter_context(_open_judge(args)) if args.judge else None
             source = stack.enter_context(_source(args.file))
             target = stack.enter_context(_target(args.output))
         except (UsageError, OSError) as error:
@@ -88,9 +93,19 @@ def run(args: argparse.Namespace) -> int:
     return 1 if counts.errors else 0
 
 
-def _open_judge(args: argparse.Namespace) -> Judge:
-    """The judge of `args.config`: `functools.partial(judge_answer, door.chat, prompts=prompts)`."""
-    raise UsageError("--judge is not available yet; run without it, judged rows then give an error each")
+@contextmanager
+def _open_judge(args: argparse.Namespace) -> Iterator[Judge]:
+    """The judge role of `args.config`, its replies journaled as in a run."""
+    config = config_for_models(args.config)
+    door = Door(
+        {"judge": model_of("judge", config)},
+        config["journal"]["path"],
+        replay=config["journal"]["replay"],
+        again=config["retry_statuses"],
+    )
+    prompts = Prompts(prompt_params(("judge.", "judge_"), config["prompts"]))
+    with door:
+        yield partial(judge_answer, door.chat, prompts=prompts, attempts=config["judge"]["attempts"])
 
 
 async def _score_lines(source: BinaryIO, target: TextIO, judge: Judge | None) -> Counts:

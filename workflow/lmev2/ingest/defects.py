@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from lmev2.errors import UserError
+
 # As many as a screen or two hold; the rest is one command away (see `DatasetError`).
 MAX_PRINTED = 60
 
@@ -61,7 +63,7 @@ class Place:
         self.defects.append(Defect(self.file, self.line, self.id, message, remedy))
 
 
-class DatasetError(Exception):
+class DatasetError(UserError):
     """A dataset has defects; the text lists them per file.
 
     Attributes:

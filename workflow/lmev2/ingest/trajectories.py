@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lmev2.accessibility import page_title
 from lmev2.ingest.defects import Defect, Place, count_field, id_field, text_field
 from lmev2.ingest.jsonl import read_json_object, read_jsonl
 from lmev2.ingest.known import Known
@@ -200,4 +201,5 @@ def _state(
         "thought": text_field(place, fields, thought_key, nullable=True, blank=True),
         "tree": tree,
         "tree_tokens": None if tree is None else approximate_tokens(len(tree)),
+        "page_title": None if tree is None else page_title(tree),
     }, fields.get("screenshot")

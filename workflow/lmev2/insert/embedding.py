@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lmev2.insert.events import event_text
 from lmev2.insert.notes import note_text
 from lmev2.journal import request_key
 from lmev2.llm.door import Door
@@ -23,14 +24,24 @@ def slice_documents(entry: Mapping[str, Any], trajectories: Trajectories, recipe
     )
 
 
+def event_documents(entry: Mapping[str, Any], trajectories: Trajectories, recipe: Recipe) -> EmbeddingTexts:
+    """What is embedded of an event: its overview and its transition, as far as the model reads."""
+    return _whole(event_text(entry), recipe)
+
+
 def note_documents(entry: Mapping[str, Any], trajectories: Trajectories, recipe: Recipe) -> EmbeddingTexts:
     """What is embedded of a note: its whole text, as far as the model reads."""
-    text, limit = note_text(entry), recipe.max_tokens * CHARS_PER_TOKEN
+    return _whole(note_text(entry), recipe)
+
+
+def _whole(text: str, recipe: Recipe) -> EmbeddingTexts:
+    limit = recipe.max_tokens * CHARS_PER_TOKEN
     return EmbeddingTexts([text[:limit]] if text else [], 1.0, len(text) > limit)
 
 
 DOCUMENTS: dict[str, Callable[[Mapping[str, Any], Trajectories, Recipe], EmbeddingTexts]] = {
     "slices": slice_documents,
+    "events": event_documents,
     "notes": note_documents,
 }
 
@@ -103,5 +114,5 @@ def _with_vector_rows(
     rows = [{**row, "vectors": [int(row_of[n]) for n in row["vectors"] if row_of[n] >= 0]} for row in rows]
     kept = [vector for vector in vectors if vector is not None]
     flat = np.concatenate(kept) if kept else np.zeros(0, np.float32)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float32()), len(kept[0]) if kept else 0)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float32()), len(kept[0]) if kept else 1)
     return rows, pa.table({"vector": column})

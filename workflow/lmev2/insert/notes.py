@@ -5,17 +5,15 @@ action and screenshot), thinking on; an unusable reply gets one repair call with
 template that is marked as such.
 """
 
-import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from lmev2.asking import ask_with_repair, json_object, plain_text
 from lmev2.journal import request_key
 from lmev2.llm.door import Door, Message
-from lmev2.llm.replies import json_object
-from lmev2.llm.reply import Reply, usage_columns
+from lmev2.llm.reply import usage_columns
 from lmev2.prompts import Prompts
-from lmev2.records import EntryStatus, Status
 from lmev2.trajectory import Trajectory
 
 KINDS = ("procedure", "hint")
@@ -24,24 +22,19 @@ FIELDS = ("title", "description", "content")
 
 async def write_notes(door: Door, trajectory: Trajectory, prompts: Prompts) -> list[dict[str, Any]]:
     """The two rows of `insert/notes.parquet` for one trajectory, procedure note first."""
-    messages = note_messages(trajectory, prompts)
-    replies = [await door.chat("controller", messages)]
-    notes, status = parse_notes(replies[-1]), EntryStatus.OK
-    if notes is None:
-        replies.append(
-            await door.chat(
-                "controller", repair_messages(messages, replies[-1], prompts), sampling={"thinking": False}
-            )
-        )
-        notes, status = parse_notes(replies[-1]), EntryStatus.REPAIRED
-    if notes is None:
-        notes, status = template_notes(trajectory), EntryStatus.TEMPLATE
+    asked = await ask_with_repair(
+        partial(door.chat, "controller"),
+        note_messages(trajectory, prompts),
+        parse_notes,
+        prompts.fill("notes.repair"),
+    )
+    notes = asked.value or template_notes(trajectory)
     rows = []
     for kind in KINDS:
-        note = {"trajectory_id": trajectory.id, "kind": kind, **notes[kind], "status": str(status)}
+        note = {"trajectory_id": trajectory.id, "kind": kind, **notes[kind], "status": str(asked.status)}
         # One call wrote both notes: its cost is booked on the first row only.
-        usage = usage_columns(replies if kind == KINDS[0] else [])
-        shared = {"model": replies[-1].model, "request": replies[-1].request}
+        usage = usage_columns(asked.replies if kind == KINDS[0] else [])
+        shared = {"model": asked.replies[-1].model, "request": asked.replies[-1].request}
         rows.append(
             {"entry_id": f"{trajectory.id}/{kind}", **note, "digest": request_key(note), **usage, **shared}
         )
@@ -68,42 +61,21 @@ def note_messages(trajectory: Trajectory, prompts: Prompts) -> list[Message]:
     return [{"role": "system", "content": prompts.fill("notes.system")}, {"role": "user", "content": parts}]
 
 
-def repair_messages(messages: Sequence[Message], reply: Reply, prompts: Prompts) -> list[Message]:
-    """The one further request after a reply that could not be used."""
-    return [
-        *messages,
-        {"role": "assistant", "content": reply.text},
-        {"role": "user", "content": prompts.fill("notes.repair")},
-    ]
-
-
-def parse_notes(reply: Reply) -> dict[str, dict[str, str]] | None:
+def parse_notes(text: str) -> dict[str, dict[str, str]] | None:
     """The two notes of a reply, or None where one is missing or empty.
 
     Accepted besides the plain object: code fences, text around it, and bullet lists as JSON arrays.
     """
-    found = json_object(reply.text) if reply.status == Status.OK else None
-    if found is None:
-        return None
+    found = json_object(text) or {}
     notes = {}
     for kind in KINDS:
         note = found.get(f"{kind}_note")
         if not isinstance(note, Mapping):
             return None
-        notes[kind] = {field: _text(note.get(field)) for field in FIELDS}
+        notes[kind] = {field: plain_text(note.get(field)) for field in FIELDS}
         if not notes[kind]["title"] or not notes[kind]["content"]:
             return None
     return notes
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        lines = [
-            entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False) for entry in value
-        ]
-        bare = [re.sub(r"^[-*•]\s+", "", line.strip()) for line in lines]
-        return "\n".join(f"- {line}" for line in bare if line)
-    return value.strip() if isinstance(value, str) else ""
 
 
 def template_notes(trajectory: Trajectory) -> dict[str, dict[str, str]]:

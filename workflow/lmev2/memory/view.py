@@ -153,4 +153,4 @@ def _ranges(trajectory_ids: pa.ChunkedArray) -> dict[str, tuple[int, int]]:
 
 def _matrix(column: pa.ChunkedArray) -> np.ndarray:
     vectors = column.combine_chunks()
-    return vectors.values.to_numpy().reshape(len(vectors), -1)
+    return vectors.values.to_numpy().reshape(len(vectors), vectors.type.list_size)

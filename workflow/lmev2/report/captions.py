@@ -36,7 +36,7 @@ def explain_latencies(labels: Sequence[str]) -> str:
 def closing_words(config: Mapping[str, Any]) -> str:
     """What a finished run says: where the results are, what they were made with."""
     lines = [
-        "Results: results/table2.csv (.md), results/figure6.png (.pdf, .csv); every stage's tables lie beside them.",
+        "Results: results/table2.csv (.md), results/figure6.png (.pdf, .csv); all stages' tables beside them.",
         f"Dataset: {config['dataset']['path']}. Models: {describe_models(config['models'])}.",
     ]
     return "\n".join([*lines, *filter(None, [explain_models(config["models"])])])

@@ -4,10 +4,12 @@ import re
 
 from lmev2.llm.embedded.evidence import Evidence
 from lmev2.llm.embedded.extract import Group, groups
-from lmev2.llm.embedded.page import TEXT_ROLES, Context
-from lmev2.llm.embedded.question import Question
-from lmev2.llm.embedded.text import NEGATIONS, contains, stem, stems, terms, words
+from lmev2.llm.embedded.page import Context
+from lmev2.llm.embedded.question import INPUTS, Question
+from lmev2.llm.embedded.text import NEGATIONS, contains, stems, terms, words
 
+_LONG_NAME = 120  # characters; a longer name is a text, not a control's name
+_PASSAGES = 12  # passages whose polarity decides on a statement
 _SUPPORT = 0.3  # evidence that the best place must have before an option is chosen at all
 _ITEMS = re.compile(r"\s*(?:,|;|\band\b)\s*")
 
@@ -56,19 +58,21 @@ def _by_property(question: Question, context: Context, evidence: Evidence) -> li
     asked = next((_PROPERTIES[word] for word in words(question.text) if word in _PROPERTIES), None)
     if asked is None:
         return []
+    of_fields = bool({"optional", "required"}.intersection(asked))
+    lines = [
+        (index, stems(line.name), f"{line.name} {line.rest}".lower())
+        for index, line in enumerate(context.lines)
+        if line.rest and len(line.name) < _LONG_NAME and (line.role in INPUTS or not of_fields)
+    ]
     chosen = []
     for letter, text in question.options.items():
         wanted = stems(text)
-        best, holds = 0.0, None
-        for index, line in enumerate(context.lines):
-            if len(line.name) < 120 and line.rest and contains(stems(line.name), wanted):
-                score = evidence.at(index, own=False)
-                shown = f"{line.name} {line.rest}".lower()
-                here = any(mark in shown for mark in asked)
-                if score > best + 0.1 or (score > best - 0.1 and here):
-                    best, holds = max(best, score), here
-        if holds is not None and holds != question.negated:
-            chosen.append(letter)
+        named = [(evidence.at(i, own=False), any(m in shown for m in asked)) for i, name, shown in lines if contains(name, wanted)]
+        if named:
+            best = max(score for score, _ in named)
+            holds = any(has for score, has in named if score > best - 0.1)
+            if holds != question.negated:
+                chosen.append(letter)
     return chosen
 
 
@@ -137,7 +141,3 @@ def truth_answer(question: Question, context: Context, evidence: Evidence) -> st
         if evidence.at(index) >= 0.6 * best:
             denies |= bool(NEGATIONS.intersection(words(line.name))) or "disabled=True" in line.rest
     return str(denies == question.negated)
-
-
-_PASSAGES = 12
-__all__ = ["TEXT_ROLES", "choice_answer", "stem", "truth_answer"]

@@ -13,14 +13,18 @@ from collections.abc import Iterable
 
 from lmev2.llm.embedded.page import Context
 from lmev2.llm.embedded.question import INPUTS, KINDS
-from lmev2.llm.embedded.text import NUMBER_STEMS, contains, stem, stems, terms
+from lmev2.llm.embedded.text import NUMBER_STEMS, contains, stem, stems, terms, word_set
 
 _HEADERS = frozenset({"rootwebarea", "url", "action", "thought", "state", "heading"})
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w-]*|\b\w*\d[\w-]*")
 _ACTS = frozenset(
-    stem(word)
-    for word in """click press push choose select pick open show offer call enter type fill set use go find see look
-    happen appear page form screen user site mark full exact follow new""".split()  # noqa: SIM905
+    map(
+        stem,
+        word_set(
+            """click press push choose select pick open show offer call enter type fill set use go find see look happen
+            appear page form screen user site mark full exact follow new"""
+        ),
+    )
 )
 _ANCHOR, _FOCUS, _COMMON, _LACKING = 1.4, 1.4, 0.3, 0.08
 _NEAR = 4.0  # lines after which a word counts half

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lmev2.llm.embedded.page import TEXT_ROLES, Context
-from lmev2.llm.embedded.question import INPUTS
-from lmev2.llm.embedded.text import STOPWORDS, sentences, stems, words
+from lmev2.llm.embedded.text import STOPWORDS, sentences, stems, word_set, words
 
 _SPAN = re.compile(
     r"'([^']{1,60})'|\"([^\"]{1,60})\"|“([^”]{1,60})”"
@@ -37,7 +36,7 @@ _FAMILIES = {
     "gridcell": "cell",
     "listitem": "text",
 }
-_TEXT_HOLDERS = frozenset("list listbox table grid rowgroup group radiogroup menu dialog tree feed".split())  # noqa: SIM905
+_TEXT_HOLDERS = word_set("list listbox table grid rowgroup group radiogroup menu dialog tree feed")
 _LEVELS = 4  # how many enclosing elements an item is listed under
 
 
@@ -183,8 +182,3 @@ def enumeration(text: str) -> tuple[str, ...]:
             ):
                 best = items
     return best
-
-
-def is_field(role: str) -> bool:
-    """Tell whether a role is an input of a form."""
-    return role in INPUTS

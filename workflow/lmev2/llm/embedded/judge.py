@@ -15,7 +15,7 @@ _FLAW = re.compile(
     r"|(?:is|are|was|were|has|have|had) (?:no\b|not|never|none|nothing|disabled|unavailable|switched off|optional)"
     r"|(?:isn|aren|wasn|weren|don|doesn|didn|can|couldn|won)['’]t|cannot|can not|could not|nowhere|nonexistent"
     r"|non-existent|(?:premise|assumption|question) (?:is|seems|looks) (?:wrong|false|incorrect|mistaken)"
-    r"|incorrect premise|false premise|wrong premise|offers? only|only offers?|without (?:a|an|any|the)\b)",
+    r"|incorrect premise|false premise|wrong premise|offers? only|only offers?)",
     re.I,
 )
 _IGNORANCE = re.compile(
@@ -34,7 +34,10 @@ _FOLLOWS = re.compile(
 _SCAFFOLD = frozenset(
     word for word in stems("the question premise is flawed wrong false because there no not only here")
 )
-_SHARE_STATED, _SHARE_ABOUT, _SHARE_CONTRADICTED = 0.5, 0.2, 0.7
+_CLAUSE = re.compile(r"(?<=[.;:!?])\s+|,\s+(?=but |so |and )")
+_FEWEST = 3  # content words that an insight and a response must share at least
+_SHARE_STATED, _SHARE_ABOUT = 0.4, 0.15  # of the insight's, of the reference's content words
+_SAME = 0.6  # share of common words from which on two clauses speak of the same thing
 
 
 def judge(system: str, user: str) -> str:
@@ -73,11 +76,11 @@ def judge_abstention(question: str, reference: str, answer: str) -> tuple[int, s
         return 0, "The response only says that it does not know."
     if _FOLLOWS.search(_FLAW.split(answer, maxsplit=1)[-1]):
         return 0, "The response also answers as if the premise held."
-    named = quoted(reference)
-    central = terms(" ".join(named[:1])) or terms(reference) - _SCAFFOLD
     about = terms(reference) - _SCAFFOLD
-    said = terms(answer)
-    if central & said and len(about & said) >= _SHARE_ABOUT * len(about):
+    said = terms(" ".join(part for part in sentences(answer) if _FLAW.search(part)))
+    named = [terms(name) for name in quoted(reference)]
+    central = any(name and name <= said for name in named) or not named
+    if central and len(about & said) >= max(1, _SHARE_ABOUT * len(about)):
         return 1, "The response names the flaw that the reference names."
     return 0, "The response denies something else than the reference does."
 
@@ -87,16 +90,18 @@ def judge_gotchas(reference: str, answer: str) -> tuple[int, str]:
     if not answer or answer.strip().upper() == "UNKNOWN":
         return 0, "The response gives no answer."
     stated = False
-    for insight in re.split(r"(?<=[.;:!?])\s+", reference):
+    clauses = [clause for clause in _CLAUSE.split(answer) if terms(clause)]
+    for insight in _CLAUSE.split(reference):
         wanted = terms(insight)
-        if len(wanted) < 2:
+        if len(wanted) < _FEWEST:
             continue
-        for said in [*sentences(answer), answer]:
-            share = len(wanted & terms(said)) / len(wanted)
-            agrees = denies(insight) == denies(said)
-            if share >= _SHARE_CONTRADICTED and not agrees and said is not answer:
+        for clause in clauses:
+            said = terms(clause)
+            both = len(wanted & said)
+            if both >= _FEWEST and both >= _SAME * len(wanted | said) and denies(insight) != denies(clause):
                 return 0, "The response contradicts an insight of the reference."
-            stated |= share >= _SHARE_STATED and (agrees or said is answer)
+        both = len(wanted & terms(answer))
+        stated |= both >= _FEWEST and both >= _SHARE_STATED * len(wanted)
     return (
         (1, "An insight of the reference is stated.")
         if stated
@@ -105,5 +110,5 @@ def judge_gotchas(reference: str, answer: str) -> tuple[int, str]:
 
 
 def denies(text: str) -> bool:
-    """Tell whether a sentence holds a negation (two of them cancel out)."""
-    return sum(word in NEGATIONS for word in words(text)) % 2 == 1
+    """Tell whether a clause holds a negation."""
+    return any(word in NEGATIONS for word in words(text))

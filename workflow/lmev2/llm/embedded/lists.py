@@ -192,6 +192,3 @@ def _score(
     elif len(items) > 10:
         score *= 0.7
     return score, items
-
-
-__all__ = ["best_candidates", "best_group", "list_answer", "order_given", "parts_answer"]

@@ -25,6 +25,8 @@ _STATE = re.compile(r"state\s+\d+\b", re.I)
 
 TEXT_ROLES = frozenset({"statictext", "text", "note", "paragraph", "alert", "status"})
 
+PROSE = frozenset({"text", "bullet", "step", "goal", "url", "action", "thought", "outcome", "state"})
+
 
 @dataclass(slots=True)
 class Line:
@@ -130,7 +132,7 @@ def parse_context(parts: Iterable[str]) -> Context:
             model = known.get(stripped)
             if model is None:
                 model = known[stripped] = _parse_line(stripped)
-            is_tree = bool(model.rest or model.bid) or model.role not in _PROSE
+            is_tree = bool(model.rest or model.bid) or model.role not in PROSE
             if _STATE.match(stripped) or (seen_root and model.role in ("rootwebarea", "goal")):
                 if segments[-1].start < len(lines):
                     segments.append(Segment(len(lines), len(lines), part_number))
@@ -166,6 +168,3 @@ def parse_context(parts: Iterable[str]) -> Context:
             if depth >= 0:
                 stack.append(index)
     return context
-
-
-_PROSE = frozenset({"text", "bullet", "step", "goal", "url", "action", "thought", "outcome", "state"})

@@ -11,13 +11,14 @@ from lmev2.llm.embedded.text import shorten, stems, terms
 
 MINIMUM = 0.33  # evidence below which the reader does not answer
 RECURRENCE_COST = 0.35  # what stands on every page rarely answers a question about one
+_LABELS = frozenset({"columnheader", "rowheader", "labeltext", "navigation"})  # name other things
 _FRESH_FACTOR, _CAUSED_FACTOR, _MESSAGE_FACTOR = 1.15, 1.4, 1.2
 _MESSAGE = re.compile(
     r"\b(?:must|needs?|required?|requires|cannot|can't|please|invalid|errors?|failed|not|no|only|at least|already|sorry"
     r"|missing|disabled|unable|until|before|first|successfully|has been|have been)\b",
     re.I,
 )
-_PHRASE_WORDS, _SENTENCE_WORDS = 12, 40
+_PHRASE_WORDS, _MESSAGE_WORDS, _SENTENCE_WORDS = 12, 24, 40
 
 
 def best_candidates(
@@ -41,7 +42,7 @@ def _score(
     line = context.lines[candidate.line]
     reads = candidate.kind in ("span", "sentence", "rest")
     new = own - asked
-    if not new and not (own == frozenset() and candidate.text.isdigit()):
+    if not new and not (own == frozenset() and candidate.text.isdecimal()):
         return 0.0
     score = evidence.at(candidate.line, own=reads)
     score *= 1 - RECURRENCE_COST * evidence.recurrence(line.name)
@@ -66,6 +67,8 @@ def _score(
             score += 0.25 * len(question.focus & label) / len(question.focus)
     if question.roles:
         score *= 1.2 if candidate.role in question.roles else 0.75
+    if candidate.role in _LABELS and candidate.role not in question.roles:
+        score *= 0.6
     if question.numeric:
         score *= 1.2 if any(char.isdigit() for char in candidate.text) else 0.5
     if question.coded:
@@ -114,7 +117,7 @@ def phrase_answer(
     ranked = [pair for pair in best_candidates(question, context, evidence) if pair[1].text not in without]
     if not ranked or evidence.at(ranked[0][1].line) < MINIMUM:
         return ""
-    return shorten(ranked[0][1].text, _PHRASE_WORDS)
+    return shorten(ranked[0][1].text, _MESSAGE_WORDS if question.long_text else _PHRASE_WORDS)
 
 
 def sentence_answer(question: Question, context: Context, evidence: Evidence) -> str:

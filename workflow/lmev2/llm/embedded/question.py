@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from lmev2.llm.embedded.text import NUMBER_STEMS, NUMBER_WORDS, quoted, stem, terms, words
+from lmev2.llm.embedded.text import NUMBER_STEMS, NUMBER_WORDS, quoted, stem, terms, word_set, words
 
 _FORMAT = re.compile(r"[^.?!\n]*\\boxed\b.*", re.S)
 _OPTION = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.M)
@@ -86,7 +86,7 @@ _NUMERIC = frozenset(
         "percent",
     ]
 )
-_CODED = frozenset(stem(w) for w in "code id identifier key prefix".split())  # noqa: SIM905
+_CODED = frozenset(map(stem, word_set("code id identifier key prefix")))
 _LONG = frozenset(
     stem(w)
     for w in [
@@ -149,7 +149,7 @@ def _count(text: str) -> int | None:
     tokens = re.sub(r"['\"“‘][^'\"”’\n]*['\"”’]", " ", text.lower())
     tokens = re.findall(r"\w+", tokens)
     for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
-        number = NUMBER_WORDS.get(token) or (int(token) if token.isdigit() and len(token) == 1 else None)
+        number = NUMBER_WORDS.get(token) or (int(token) if token.isdecimal() and len(token) == 1 else None)
         if number and before in (
             "which",
             "what",
@@ -215,7 +215,7 @@ def parse_question(text: str) -> Question:
     options: dict[str, str] = {}
     if fmt in ("letter", "letters"):
         body = re.sub(r"\s*More than one option may be correct\.?", "", body)
-        options = {letter: option for letter, option in _OPTION.findall(body)}
+        options = dict(_OPTION.findall(body))
         if options:
             body = _OPTION.sub("", body)
     body = re.sub(r"^\s*true or false\s*[:,.]?\s*", "", body.strip(), flags=re.I).strip()

@@ -4,18 +4,26 @@ import re
 import unicodedata
 from functools import lru_cache
 
-STOPWORDS = frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, split at white space, as a set (for vocabularies)."""
+    return frozenset(text.split())
+
+
+STOPWORDS = word_set(
     """a about all also although an and another any are as at be been before being both but by can could did do does
     done each either ever every for from get gets give given gives had has have having he her here him his how i if in
     instead into is it its itself just like list may me might more most much must my name no nor not of off on once
     only or other our out over own put same say says shall she should so some such than that the their them then there
     these they this those through to too under up upon us very was we were what when where whether which while who
-    whom whose why will with within without would you your s t ll re ve d m""".split()  # noqa: SIM905
+    whom whose why will with within without would you your s t ll re ve
+    d m"""
 )
 
-NEGATIONS = frozenset(
-    """no not never none nothing nobody cannot without unable neither nor isn aren doesn don didn won wasn weren can't
-    disabled unavailable missing impossible false wrong incorrect refuse refused refuses reject rejected""".split()  # noqa: SIM905
+NEGATIONS = word_set(
+    """no not never none nothing nobody cannot without unable neither nor isn aren doesn don didn won wasn weren
+    can't disabled unavailable missing impossible false wrong incorrect refuse refused refuses reject
+    rejected"""
 )
 
 NUMBER_WORDS = {
@@ -35,7 +43,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+(?=[\w'\"“‘(])|\n+")
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Reduce a lower-case English word to a rough stem (plural, -ed, -ing, -ly); other words stay as they are."""
+    """Reduce a lower-case English word to a rough stem (without plural, -ed, -ing, -ly)."""
     if len(word) <= 3 or not word.isascii() or not word.isalpha():
         return word
     for suffix, replacement in (("sses", "ss"), ("ies", "y"), ("ied", "y")):
@@ -81,7 +89,7 @@ def contains(sequence: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 def quoted(text: str) -> list[str]:
-    """Return the quoted phrases of a text, in order, without repeats (an apostrophe inside a word quotes nothing)."""
+    """Return the quoted phrases of a text in order, each once; an apostrophe in a word quotes nothing."""
     found = ("".join(match.groups("")).strip(" .,;:") for match in _QUOTED.finditer(text))
     return list(dict.fromkeys(phrase for phrase in found if words(phrase)))
 
@@ -93,7 +101,7 @@ def sentences(text: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def display(name: str) -> str:
-    """Return a control's name as people read it: icon glyphs (private use) and repeated white space removed."""
+    """Return a control's name as people read it: without icon glyphs and repeated white space."""
     if not name.isascii():
         name = "".join(char for char in name if unicodedata.category(char) not in ("Co", "Cc", "Cf", "So"))
     return " ".join(name.split())
