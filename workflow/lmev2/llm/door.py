@@ -7,37 +7,50 @@ journal. Endpoint, key, time limits and concurrency are not in it.
 import asyncio
 import base64
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lmev2.errors import UserError
 from lmev2.journal import Journal, request_key
-from lmev2.llm.embedded import provider as embedded
+from lmev2.llm.attempts import Timing, attempt
+from lmev2.llm.engine import Answer, Engine, Message, engine_of, estimated_tokens
+from lmev2.llm.faults import EmbeddingError, OverlongError, RejectedError
+from lmev2.llm.limits import Limits
 from lmev2.llm.meter import METER
 from lmev2.llm.models import Model
 from lmev2.llm.reply import Reply
+from lmev2.money.budget import Budget
 from lmev2.records import Status
+from lmev2.rows import gather_rows
+from lmev2.tokens import approximate_tokens
 
-Message = Mapping[str, Any]
+# Replies that another asking may better; the others count at once.
+FRUITLESS = (Status.LENGTH_NO_ANSWER, Status.EMPTY_REPLY, Status.CONTENT_FILTER, Status.REFUSAL)
 
-
-class EmbeddingError(UserError):
-    """A model returned vectors that must not be ranked."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Embeddings:
     """Vectors of some texts, float32 [n, d] with unit rows, and which of the n texts have none.
 
-    A text without a single known word has no direction: its row is zero and `empty` is True.
+    A text without a single known word has no direction: its row is zero and `empty` is True. `was_cut` is
+    True where a text's end did not fit the model.
     """
 
     vectors: np.ndarray
     empty: np.ndarray
+    was_cut: np.ndarray
+
+
+class Line(NamedTuple):
+    """A model as one event loop reaches it."""
+
+    engine: Engine
+    limits: Limits
 
 
 class Door:
@@ -46,8 +59,11 @@ class Door:
     Args:
         models: role -> model.
         journal: folder of the journal; each role has a namespace in it.
-        replay: True makes a call that is not in the journal an error.
+        replay: True makes a call that is not in the journal an error; then no key and no network is needed.
         again: statuses of recorded replies that are to be asked again (config: retry_statuses).
+        slots: role -> requests in flight that this job was granted; without: the role's concurrency.
+        engines: makes the engine of a model, when it is first called.
+        budget: stops the calls before they cost too much; without: no limit.
     """
 
     def __init__(
@@ -57,11 +73,19 @@ class Door:
         *,
         replay: bool = False,
         again: Collection[str] = (),
+        slots: Mapping[str, int] | None = None,
+        engines: Callable[[Model], Engine] = engine_of,
+        budget: Budget | None = None,
     ) -> None:
         self.models = dict(models)
         self._journals = {role: Journal(Path(journal) / role, replay=replay) for role in models}
-        self._slots = {role: asyncio.Semaphore(model.limits["concurrency"]) for role, model in models.items()}
+        self._slots = dict(slots or {})
+        self._engines = engines
+        self.budget = budget or Budget(None, journal)
+        self._lines: dict[asyncio.AbstractEventLoop, dict[str, Line]] = {}
         self._again = frozenset(again)
+        self._dimension: int | None = None  # of all vectors that this door has seen
+        self._largest_batch: int | None = None  # that the embedding server takes, once it has refused one
         self.calls_made = 0  # since this door was opened; replays do not count
 
     def __enter__(self) -> "Door":
@@ -75,6 +99,30 @@ class Door:
     def damaged(self) -> list[str]:
         """Journal records that could not be read."""
         return [notice for journal in self._journals.values() for notice in journal.damaged]
+
+    def run(self, work: Awaitable[Result]) -> Result:
+        """`asyncio.run`, with connections closed in the loop that opened them."""
+
+        async def main() -> Result:
+            try:
+                return await work
+            finally:
+                await self.close()
+
+        return asyncio.run(main())
+
+    async def close(self) -> None:
+        """Close the connections of the running event loop."""
+        for line in self._lines.pop(asyncio.get_running_loop(), {}).values():
+            await line.engine.close()
+
+    def _line(self, role: str) -> Line:
+        # Connections, semaphores and limiters are of use only in the loop that they were made in.
+        lines = self._lines.setdefault(asyncio.get_running_loop(), {})
+        if role not in lines:
+            model = self.models[role]
+            lines[role] = Line(self._engines(model), Limits(model.limits, self._slots.get(role)))
+        return lines[role]
 
     async def chat(
         self,
@@ -93,89 +141,163 @@ class Door:
             repeat: repeats are calls of their own.
             ask: number of times that the same was asked before because the reply was of no use.
             sampling: values that replace the role's own, e.g. thinking off.
+
+        Raises:
+            ItemError: this call came to nothing; nothing is recorded, others may succeed.
+            EndpointError: no call to this model can succeed.
+            BudgetError: it could cost more than what is left.
+            JournalMissError: a replay, and this call was never made.
         """
         model = self.models[role]
         request = chat_request(model, messages, repeat=repeat, ask=ask, sampling=sampling)
         began = time.perf_counter()
-        record = await self._journals[role].once(
-            request, lambda key: self._chat(model, messages, key), again=self._again
-        )
-        reply = Reply.from_dict(record)
+
+        async def make(key: str) -> dict[str, Any]:
+            dearest = model.cost(estimated_tokens(messages), request["sampling"].get("max_tokens", 0))
+            async with self.budget.reserved(role, dearest):
+                # Repeats lie far apart, so that the askings of one are not those of the next.
+                reply = await self._chat(model, messages, request["sampling"], 1000 * repeat + ask, key)
+            return reply.to_dict()
+
+        reply = Reply.from_dict(await self._journals[role].once(request, make, again=self._again))
         if meter := METER.get():
             meter.chat(reply, elapsed=time.perf_counter() - began)
         return reply
 
-    async def _chat(self, model: Model, messages: Sequence[Message], key: str) -> dict[str, Any]:
-        queued = time.perf_counter()
-        async with self._slots[model.role]:
-            began = time.perf_counter()
-            raw = embedded.chat(messages)
-            ended = time.perf_counter()
+    async def _chat(
+        self, model: Model, messages: Sequence[Message], sampling: Mapping[str, Any], nth: int, key: str
+    ) -> Reply:
+        """Ask until there is a text, at most `answer_attempts` times."""
+        line, estimate = self._line(model.role), estimated_tokens(messages)
+        answers: list[Answer] = []
+        timings: list[Timing] = []
+        while not answers or (
+            answers[-1].status in FRUITLESS and len(answers) < model.limits["answer_attempts"]
+        ):
+            asking = nth + len(answers)
+            answer, timing = await attempt(
+                lambda asking=asking: line.engine.chat(messages, sampling, asking),
+                line.limits,
+                model.limits,
+                tokens=estimate,
+            )
+            line.limits.settle(estimate, answer.input_tokens + answer.output_tokens)
+            answers.append(answer)
+            timings.append(timing)
         self.calls_made += 1
+        tokens = [
+            sum(answer.input_tokens for answer in answers),
+            sum(answer.output_tokens for answer in answers),
+        ]
         return Reply(
-            text=_encodable(raw["text"]),
-            reasoning=_encodable(raw["reasoning"]),
-            finish_reason=raw["finish_reason"],
-            status=Status.OK if raw["text"].strip() else Status.EMPTY_REPLY,
+            text=_encodable(answer.text),
+            reasoning=_encodable(answer.reasoning),
+            finish_reason=answer.finish_reason,
+            status=answer.status,
             model=model.name,
             request=key,
             calls=1,
-            attempts=1,
-            input_tokens=raw["input_tokens"],
-            output_tokens=raw["output_tokens"],
-            cost=_cost(model, raw["input_tokens"], raw["output_tokens"]),
-            latency_s=ended - began,
-            queue_wait_s=began - queued,
-            retry_wait_s=0.0,
-        ).to_dict()
+            attempts=sum(timing.attempts for timing in timings),
+            input_tokens=tokens[0],
+            output_tokens=tokens[1],
+            cost=model.cost(*tokens),
+            latency_s=timing.latency_s,
+            queue_wait_s=sum(timing.queue_wait_s for timing in timings),
+            retry_wait_s=sum(timing.retry_wait_s for timing in timings)
+            + sum(timing.latency_s for timing in timings[:-1]),
+            error=_encodable(answer.error),
+        )
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Embed `texts` with the embedding model, each distinct text once; returns them in order.
 
         Raises:
-            EmbeddingError: a vector has another dimension or is not finite.
+            ItemError: some could not be embedded; the others are recorded.
+            EmbeddingError: a vector has another dimension than the others.
         """
-        model = self.models["embedding"]
-        journal = self._journals["embedding"]
-        distinct = list(dict.fromkeys(texts))
-        keys = {text: request_key(embedding_request(model, text)) for text in distinct}
+        journal, model = self._journals["embedding"], self.models["embedding"]
+        keys = {text: request_key(embedding_request(model, text)) for text in dict.fromkeys(texts)}
         text_of = {key: text for text, key in keys.items()}
-        size = model.limits["batch"]
         began = time.perf_counter()
-        for start in range(0, len(distinct), size):
-            batch = [keys[text] for text in distinct[start : start + size]]
-            await journal.once_many(
-                batch, lambda missing: self._embed(model, [text_of[key] for key in missing])
-            )
+        missing = [key for key in text_of if key not in journal]
+        known = next((key for key in text_of if key in journal), None)
+        if known and self._dimension is None:
+            self._dimension = len(_values(journal.get(known)))
+        size = model.limits["batch"]
+        batches = [missing[start : start + size] for start in range(0, len(missing), size)]
+        await gather_rows([lambda batch=batch: self._embed_batch(batch, text_of) for batch in batches])
         elapsed = time.perf_counter() - began
         records = {key: journal.get(key) for key in text_of}
         if meter := METER.get():
             meter.embed(records, elapsed=elapsed)
-        rows = {
-            key: np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")
-            for key, record in records.items()
-        }
-        _check_dimensions(rows, text_of)
+        rows = {key: _values(record) for key, record in records.items()}
+        for key, row in rows.items():
+            self._check_dimension(row, text_of[key])
         vectors = np.stack([rows[keys[text]] for text in texts]) if texts else np.zeros((0, 0), np.float32)
-        return Embeddings(vectors, ~vectors.any(axis=1))
+        was_cut = np.array([records[keys[text]].get("was_cut", False) for text in texts], bool)
+        return Embeddings(vectors, ~vectors.any(axis=1), was_cut)
 
-    async def _embed(self, model: Model, texts: list[str]) -> list[dict[str, Any]]:
-        queued = time.perf_counter()
-        async with self._slots[model.role]:
-            began = time.perf_counter()
-            vectors = embedded.embed(texts)
-            elapsed = time.perf_counter() - began
+    async def _embed_batch(self, keys: list[str], text_of: Mapping[str, str]) -> None:
+        """See that `keys` are recorded; a batch that the server refuses is asked in halves."""
+        half = max(1, min(len(keys) // 2, self._largest_batch or len(keys)))
+        refused = self._largest_batch is not None and len(keys) > self._largest_batch
+        if not refused:
+            try:
+                await self._journals["embedding"].once_many(
+                    keys, lambda missing: self._embed([text_of[key] for key in missing])
+                )
+            except RejectedError as error:
+                if len(keys) == 1:
+                    raise
+                if not isinstance(error, OverlongError):
+                    self._largest_batch = half
+                refused = True
+        if refused:
+            await gather_rows(
+                [
+                    lambda start=start: self._embed_batch(keys[start : start + half], text_of)
+                    for start in range(0, len(keys), half)
+                ]
+            )
+
+    async def _embed(self, texts: list[str]) -> list[dict[str, Any]]:
+        model, line = self.models["embedding"], self._line("embedding")
+        estimate = sum(approximate_tokens(len(text)) for text in texts)
+        async with self.budget.reserved("embedding", model.cost(estimate)):
+            vectors, timing = await attempt(
+                lambda: line.engine.embed(texts), line.limits, model.limits, tokens=estimate
+            )
+        line.limits.settle(estimate, sum(vector.input_tokens for vector in vectors))
+        for text, vector in zip(texts, vectors, strict=True):
+            self._check_dimension(vector.values, text)
         self.calls_made += len(texts)
-        # A batch's time and tokens are shared out over its texts.
+        # A batch's time is shared out over its texts.
         return [
             {
-                "vector": base64.b64encode(np.asarray(vector, "<f4").tobytes()).decode(),
-                "input_tokens": embedded.approximate_tokens(len(text)),
-                "latency_s": elapsed / len(texts),
-                "queue_wait_s": (began - queued) / len(texts),
+                "vector": base64.b64encode(np.asarray(vector.values, "<f4").tobytes()).decode(),
+                "was_cut": vector.was_cut,
+                "model": model.name,
+                "input_tokens": vector.input_tokens,
+                "cost": model.cost(vector.input_tokens),
+                "attempts": timing.attempts,
+                "latency_s": timing.latency_s / len(texts),
+                "queue_wait_s": timing.queue_wait_s / len(texts),
+                "retry_wait_s": timing.retry_wait_s / len(texts),
             }
-            for text, vector in zip(texts, vectors, strict=True)
+            for vector in vectors
         ]
+
+    def _check_dimension(self, values: np.ndarray, text: str) -> None:
+        """Before a vector is recorded, and before it is ranked."""
+        self._dimension = self._dimension or len(values)
+        if len(values) != self._dimension or not np.isfinite(values).all():
+            model = self.models["embedding"]
+            raise EmbeddingError(
+                f"{model.place}: the vector of {text[:80]!r} has {len(values)} dimensions, others "
+                f"{self._dimension}, or a value that is no number; it is never ranked. The server's model "
+                "has changed: serve the old one again, or give the new one another name in "
+                "models.embedding.model"
+            )
 
 
 def chat_request(
@@ -217,17 +339,5 @@ def _encodable(text: str) -> str:
     )
 
 
-def _cost(model: Model, input_tokens: int, output_tokens: int) -> float:
-    """In the currency of the config's prices, which are for a million tokens."""
-    prices = model.prices
-    return (input_tokens * prices.get("input", 0.0) + output_tokens * prices.get("output", 0.0)) / 1e6
-
-
-def _check_dimensions(rows: Mapping[str, np.ndarray], text_of: Mapping[str, str]) -> None:
-    dimension = next((len(row) for row in rows.values()), 0)
-    for key, row in rows.items():
-        if len(row) != dimension or not np.isfinite(row).all():
-            raise EmbeddingError(
-                f"the vector of {text_of[key][:80]!r} has {len(row)} dimensions (others {dimension}) or a value that is "
-                "not finite; it is never ranked. Check the embedding server, then remove this record from the journal"
-            )
+def _values(record: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(record["vector"]), dtype="<f4")

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
-from lmev2.llm.reply import Reply
+from lmev2.llm.reply import Reply, usage_columns
 
 PARTS = ("model_s", "embed_s", "search_s", "render_s")
 
@@ -21,11 +21,10 @@ class Meter:
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
-        self.embedding_calls = 0
-        self.embedding_tokens = 0
+        self.attempts: list[Reply] = []  # of a coding agent
+        self.embeddings: dict[str, Any] = usage_columns([])
         self.seconds = dict.fromkeys(PARTS, 0.0)
         self.trace: dict[str, Any] = {}  # what a method wants to be known of how it found its context
-        self.queue_wait_s = 0.0
         self.not_latency_s = 0.0  # wall time of waits and look-ups, to be taken off the query's own
         self.booked_s = 0.0  # latency of calls, made now or recorded, to be added instead
 
@@ -36,15 +35,33 @@ class Meter:
         self.booked_s += reply.latency_s
         self.not_latency_s += elapsed
 
+    def agent(self, attempt: Reply) -> None:
+        """Book one attempt of a coding agent; its time is a part of the query's own."""
+        self.attempts.append(attempt)
+        self.seconds["model_s"] += attempt.latency_s
+
     def embed(self, records: Mapping[str, Mapping[str, Any]], *, elapsed: float) -> None:
-        """Book the embedding of some distinct texts."""
-        seconds = sum(record["latency_s"] for record in records.values())
-        self.embedding_calls += len(records)
-        self.embedding_tokens += sum(record["input_tokens"] for record in records.values())
-        self.queue_wait_s += sum(record["queue_wait_s"] for record in records.values())
+        """Book the embedding of some distinct texts, by the key of their request."""
+        seconds = 0.0
+        for key, record in records.items():
+            self.embeddings["model"] = record["model"]
+            self.embeddings["request"] = key
+            self.embeddings["calls"] += 1
+            for name in ("attempts", "input_tokens", "cost", "latency_s", "queue_wait_s", "retry_wait_s"):
+                self.embeddings[name] += record[name]
+            seconds += record["latency_s"]
         self.seconds["embed_s"] += seconds
         self.booked_s += seconds
         self.not_latency_s += elapsed
+
+    def by_role(self) -> list[dict[str, Any]]:
+        """The usage columns of each role that was asked (`records.BY_ROLE`)."""
+        found = {
+            "controller": usage_columns(self.replies),
+            "embedding": self.embeddings,
+            "agent": usage_columns(self.attempts),
+        }
+        return [{"role": role, **usage} for role, usage in found.items() if usage["attempts"]]
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -71,6 +88,6 @@ def metered() -> Iterator[Meter]:
 
 
 def timed(part: str) -> AbstractContextManager[None]:
-    """`with timed("search_s"):` books the block's time on the running query, if one is running."""
+    """Book the time of a `with` block as `part` (one of PARTS) of the running query, if one is running."""
     meter = METER.get()
     return meter.part(part) if meter else nullcontext()

@@ -11,9 +11,10 @@ from lmev2.records import Status
 class Reply:
     """One finished chat call as it is journaled: the raw text, the outcome, the usage.
 
-    `latency_s` is the time of the attempt that succeeded; waiting for a free slot (`queue_wait_s`)
-    and backing off between attempts (`retry_wait_s`) are booked apart. Times are of the call as it
-    was first made; a replay keeps them.
+    `latency_s` is the time of the attempt that succeeded; waiting for a free slot and for rate limits
+    (`queue_wait_s`), and the attempts that failed with the pauses after them (`retry_wait_s`), are booked
+    apart. Times are of the call as it was first made; a replay keeps them. Tokens and cost are those of all
+    attempts that the server answered. `error` has the server's words where it gave no text.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Reply:
     latency_s: float
     queue_wait_s: float
     retry_wait_s: float
+    error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for the journal."""

@@ -1,14 +1,17 @@
 """The embedded chat model: one deterministic function from chat messages to a reply.
 
-It tells its task from the messages alone: a judge's prompt holds a ``<reference>`` section, a note writer's a
-``<trajectory>``; anything else is a question to be read from the texts before it. `docs/embedded-models.md` describes
-the rules.
+It tells its task from the messages alone: a judge's prompt holds a ``<reference>`` section, that of a note
+writer begins with a ``<trajectory>``, of an event writer with a ``<step>``, of a query writer with a
+``<memory>``; anything else is a question to be read from the texts before it. `docs/embedded-models.md`
+describes the rules.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lmev2.llm.embedded.bundle import write_bundle
+from lmev2.llm.embedded.events import write_event
 from lmev2.llm.embedded.judge import judge
 from lmev2.llm.embedded.notes import write_notes
 from lmev2.llm.embedded.reader import read
@@ -24,12 +27,13 @@ def complete(messages: Sequence[Mapping[str, Any]]) -> str:
     """Answer OpenAI-style chat messages; images are not looked at.
 
     Args:
-        messages: ``{"role", "content"}`` mappings; content is a text or a list of ``{"type": "text", "text": str}`` and
+        messages: ``{"role", "content"}`` mappings; content is a text or a list of ``{"type": "text",
+            "text": str}`` and
             image parts.
 
     Returns:
-        The reply: JSON for the judge and the note writer, a text with one ``\\boxed{…}`` for the reader. The same
-        messages always give the same reply.
+        The reply: JSON for the judge and the writers of notes, events and queries, a text with one
+        ``\\boxed{…}`` for the reader. The same messages always give the same reply.
     """
     system, parts = _texts(messages)
     if parts and _JUDGED.search(parts[-1]):
@@ -40,6 +44,10 @@ def complete(messages: Sequence[Mapping[str, Any]]) -> str:
         and any("</trajectory>" in part for part in parts)
     ):
         return write_notes(parts)
+    if parts and parts[0].startswith("<step>\n"):
+        return write_event(parts)
+    if parts and parts[0].startswith("<memory>\n"):
+        return write_bundle(parts)
     return _read(parts)
 
 

@@ -5,8 +5,9 @@ import re
 from lmev2.llm.embedded.evidence import Evidence
 from lmev2.llm.embedded.extract import Group, groups
 from lmev2.llm.embedded.page import Context
-from lmev2.llm.embedded.question import INPUTS, Question
-from lmev2.llm.embedded.text import NEGATIONS, contains, stems, terms, words
+from lmev2.llm.embedded.phrases import freshness
+from lmev2.llm.embedded.question import INPUTS, TEXTS, Question
+from lmev2.llm.embedded.text import DENIALS, contains, stems, terms, words
 
 _LONG_NAME = 120  # characters; a longer name is a text, not a control's name
 _PASSAGES = 12  # passages whose polarity decides on a statement
@@ -42,6 +43,10 @@ def choice_answer(question: Question, context: Context, evidence: Evidence) -> s
         scores[letter] = max(
             _list_score(text, found, evidence), _text_score(text, question, context, evidence)
         )
+    if question.negated and not several:  # the odd one out
+        least = min(scores.values())
+        alone = [letter for letter, score in scores.items() if score == least]
+        return alone[0] if len(alone) == 1 else ""
     best = max(scores.values())
     if best <= 0:
         return ""
@@ -54,7 +59,7 @@ def choice_answer(question: Question, context: Context, evidence: Evidence) -> s
 
 
 def _by_property(question: Question, context: Context, evidence: Evidence) -> list[str]:
-    """Return the options whose control has (or, when the question is negated, lacks) the property asked about."""
+    """Return the options whose control has the property asked about (negated: lacks it)."""
     asked = next((_PROPERTIES[word] for word in words(question.text) if word in _PROPERTIES), None)
     if asked is None:
         return []
@@ -67,7 +72,11 @@ def _by_property(question: Question, context: Context, evidence: Evidence) -> li
     chosen = []
     for letter, text in question.options.items():
         wanted = stems(text)
-        named = [(evidence.at(i, own=False), any(m in shown for m in asked)) for i, name, shown in lines if contains(name, wanted)]
+        named = [
+            (evidence.at(i, own=False), any(m in shown for m in asked))
+            for i, name, shown in lines
+            if contains(name, wanted)
+        ]
         if named:
             best = max(score for score, _ in named)
             holds = any(has for score, has in named if score > best - 0.1)
@@ -95,7 +104,7 @@ def _by_membership(question: Question, found: list[Group], evidence: Evidence) -
 
 
 def _list_score(text: str, found: list[Group], evidence: Evidence) -> float:
-    """Return the support for an option that is a list: the best list in the context that has the same items."""
+    """Return the support for an option that is a list: the best list that has the same items."""
     items = {stems(item) for item in _ITEMS.split(text) if item}
     if len(items) < 2:
         return 0.0
@@ -121,17 +130,21 @@ def _text_score(text: str, question: Question, context: Context, evidence: Evide
         share = len(new & shown) / len(new)
         if share >= 0.5:
             whole = 1.3 if contains(stems(line.name), sequence) else 1.0
-            best = max(best, share * whole * evidence.at(index))
+            factor = freshness(evidence, index) if question.dynamic else 1.0
+            best = max(best, share * whole * factor * evidence.at(index))
     return best
 
 
 def truth_answer(question: Question, context: Context, evidence: Evidence) -> str:
     """Return True or False for a statement by the polarity of the best supported passages, or an empty text.
 
-    A passage that denies (a negation, a disabled control) where the statement does not, or the other way round,
-    speaks against it.
+    A passage that denies (a negation, a disabled control) where the statement does not, or the other way
+    round, speaks against it.
     """
-    ranked = sorted(range(len(context.lines)), key=lambda i: -evidence.at(i))[:_PASSAGES]
+    passages = (
+        i for i, line in enumerate(context.lines) if line.role in TEXTS or "disabled=True" in line.rest
+    )
+    ranked = sorted(passages, key=lambda i: -evidence.at(i))[:_PASSAGES]
     if not ranked or evidence.at(ranked[0]) < _SUPPORT:
         return ""
     best = evidence.at(ranked[0])
@@ -139,5 +152,5 @@ def truth_answer(question: Question, context: Context, evidence: Evidence) -> st
     for index in ranked:
         line = context.lines[index]
         if evidence.at(index) >= 0.6 * best:
-            denies |= bool(NEGATIONS.intersection(words(line.name))) or "disabled=True" in line.rest
+            denies |= bool(DENIALS.intersection(words(line.name))) or "disabled=True" in line.rest
     return str(denies == question.negated)

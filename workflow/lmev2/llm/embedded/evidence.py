@@ -1,8 +1,9 @@
 """How well a place in the context is supported by the words of a question.
 
-The weight of a question word is its inverse document frequency over the distinct lines of the context itself. A place
-(line) earns a share of each weight by how near the word stands: on the line, in an enclosing element or its label, some
-lines away, in the page's title, address or action, or only in the goal of the run.
+The weight of a question word is its inverse document frequency over the distinct lines of the context
+itself. A place (line) earns a share of each weight by how near the word stands: on the line, in an
+enclosing element or its label, some lines away, in the page's title, address or action, or only in the goal
+of the run.
 """
 
 import math
@@ -15,14 +16,14 @@ from lmev2.llm.embedded.page import Context
 from lmev2.llm.embedded.question import INPUTS, KINDS
 from lmev2.llm.embedded.text import NUMBER_STEMS, contains, stem, stems, terms, word_set
 
-_HEADERS = frozenset({"rootwebarea", "url", "action", "thought", "state", "heading"})
+_HEADERS = frozenset({"rootwebarea", "url", "action", "thought", "heading"})
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w-]*|\b\w*\d[\w-]*")
 _ACTS = frozenset(
     map(
         stem,
         word_set(
-            """click press push choose select pick open show offer call enter type fill set use go find see look happen
-            appear page form screen user site mark full exact follow new"""
+            """click press push choose select pick open show offer call enter type fill set use go find see
+            look happen appear page form screen user site mark full exact follow new"""
         ),
     )
 )
@@ -50,9 +51,10 @@ class Evidence:
         lines = context.lines
         wanted = terms(text) - NUMBER_STEMS
         quoted = {phrase: stems(phrase) for phrase in phrases}
-        frequency = dict.fromkeys([*wanted, *quoted, *(_exact(phrase) for phrase in quoted)], 0)
+        frequency = dict.fromkeys([*sorted(wanted), *quoted, *(_exact(phrase) for phrase in quoted)], 0)
         distinct: dict[str, frozenset[str]] = {}
         places: list[dict[str, list[int]]] = [{} for _ in context.segments]
+        self._keys: list[frozenset[str]] = []
         for index, line in enumerate(lines):
             shown = f"{line.name} {line.value}" if line.value else line.name
             keys = distinct.get(shown)
@@ -68,6 +70,7 @@ class Evidence:
                 for term in found:
                     frequency[term] += 1
                 keys = distinct[shown] = frozenset(found)
+            self._keys.append(keys)
             for key in keys:
                 places[line.segment].setdefault(key, []).append(index)
         self.missing = {key for key, count in frequency.items() if not count}
@@ -90,6 +93,11 @@ class Evidence:
         self._columns = _column_headers(context)
         self._recurrence, self._fresh = _recurrence(context)
         self._cache: dict[tuple[int, bool], float] = {}
+
+    def covered(self, lines: Iterable[int]) -> float:
+        """Return the share of the question's weight whose terms occur anywhere in some lines."""
+        found = set().union(*(self._keys[index] for index in lines))
+        return sum(weight for key, weight in self.weights.items() if key in found) / self.total
 
     def label(self, index: int) -> int:
         """Return the line that labels a line (the sibling before it), or -1."""
@@ -115,14 +123,16 @@ class Evidence:
         return index in self._fresh and bool(self._acted[self.context.lines[index].segment])
 
     def frame(self, index: int) -> dict[int, float]:
-        """Return the lines that frame a line (enclosing elements and what stands before them) with their credit."""
+        """Return the lines around a line (enclosing elements, what stands before them) with credits."""
         frame: dict[int, float] = {}
         if index in self._columns:
             frame[self._columns[index]] = 0.9
         credit, at = 0.9, index
         while at >= 0 and credit > 0.45:
             before = self._previous[at]
-            if before >= 0:
+            # The text before a form field is its label, or the hint of the field before it.
+            field = at == index and self.context.lines[at].role in INPUTS
+            if before >= 0 and not (field and self.context.lines[before].role != "labeltext"):
                 frame.setdefault(before, credit)
             at = self.context.lines[at].parent
             if at >= 0:
@@ -135,7 +145,8 @@ class Evidence:
 
         Args:
             index: The line.
-            own: Whether words on the line itself count. They do for a passage that is read, not for a name that is
+            own: Whether words on the line itself count. They do for a passage that is read, not for a name
+                that is
                 itself the answer.
         """
         key = (index, own)
@@ -148,7 +159,10 @@ class Evidence:
         place = self._places[segment]
         header = self._headers[segment]
         part = self._parts.get(self.context.segments[segment].part, set())
-        frame = self.frame(index)
+        framed: dict[str, float] = {}
+        for at, credit in self.frame(index).items():
+            for key in self._keys[at]:
+                framed[key] = max(credit, framed.get(key, 0.0))
         # A heading or label stands before what it describes, but a form field's hint stands after the field.
         ahead, behind = (0.7, 0.95) if self.context.lines[index].role in INPUTS else (1.0, 0.8)
         score = 0.0
@@ -166,11 +180,7 @@ class Evidence:
                 after = at + here
                 if after < len(positions):
                     credit = max(credit, behind / (1 + (positions[after] - index) / _NEAR))
-                if credit < 0.9:
-                    for position in positions:
-                        if position in frame:
-                            credit = max(credit, frame[position])
-                credit = max(credit, _IN_SEGMENT)
+                credit = max(credit, _IN_SEGMENT, framed.get(term, 0.0))
             if credit < _IN_HEADER and term in header:
                 credit = _IN_HEADER
             elif credit < _IN_PART and term in part:
@@ -185,7 +195,7 @@ def _exact(phrase: str) -> str:
 
 
 def anchors(text: str, phrases: Iterable[str]) -> frozenset[str]:
-    """Return the stems that must be met literally: those in quotes, with digits, or capitalised inside a sentence."""
+    """Return the stems to be met literally: in quotes, with digits, or capitalised in a sentence."""
     found = {word for phrase in phrases for word in terms(phrase)}
     for match in _NAME.finditer(text):
         found |= terms(match[0])
@@ -199,7 +209,7 @@ def _weights(
     focus: frozenset[str],
     phrases: Iterable[str],
 ) -> dict[str, float]:
-    """Weigh the terms: rare ones more; words for kinds of controls less; words the context lacks less unless names."""
+    """Weigh the terms: rare ones more, words for controls less, absent ones less unless names."""
     weights = {}
     for term, count in frequency.items():
         weight = math.log(1 + (total - count + 0.5) / (count + 0.5))
@@ -214,7 +224,7 @@ def _weights(
         weights[term] = weight
     for phrase in phrases:
         words_in = terms(phrase)
-        whole = max(sum(weights[t] for t in words_in), weights[phrase])
+        whole = max(sum(weights[t] for t in sorted(words_in)), weights[phrase])
         weights[phrase] = weights[_exact(phrase)] = whole / 2
     return weights
 

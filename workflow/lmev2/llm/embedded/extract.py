@@ -1,21 +1,28 @@
-"""Find what could be an answer in a context: names, values, phrases inside texts, and lists of sibling items."""
+"""Find what could be an answer: names, values, phrases inside texts, and lists of sibling items."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lmev2.llm.embedded.page import TEXT_ROLES, Context
 from lmev2.llm.embedded.text import STOPWORDS, sentences, stems, word_set, words
 
 _SPAN = re.compile(
     r"'([^']{1,60})'|\"([^\"]{1,60})\"|“([^”]{1,60})”"
-    r"|((?:[A-Z][\w-]*)(?: (?:[A-Z0-9][\w-]*|of|and|to|the|for|in)){0,5}(?<! of)(?<! and)(?<! to)(?<! the)(?<! for)(?<! in))"
+    r"|((?:[A-Z][\w-]*)(?: (?:[A-Z0-9][\w-]*|of|and|to|the|for|in)){0,5}"
+    r"(?<! of)(?<! and)(?<! to)(?<! the)(?<! for)(?<! in))"
     r"|(\d[\d.,:/-]*\d|\d)(?: ?(?:%|[a-z]+))?"
 )
 _CODE = re.compile(r"^(?=.*\d)(?=.*[A-Za-z])[\w./#-]+$|^[A-Z]{2,}[\w-]*$")
 _ENUMERATION = re.compile(r"\s*(?:,|;|\bor\b|\band\b)\s*")
 _UNSET = re.compile(r"[-–—]{2,}.*[-–—]{2,}$|(?:please )?(?:select|choose)\b.*(?:\.\.\.|…)$", re.I)
-_DATE = re.compile(r"\b\d{1,2},? \d{4}\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b[ap]\.m\.")
+# Dates and times have commas, and examples are no complete list.
+_NO_LIST = re.compile(
+    r"\b(?:for example|such as|e\.g\.|for instance)"
+    r"|\b\d{1,2},? \d{4}\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|\b[ap]\.m\.",
+    re.I,
+)
 _FAMILIES = {
     "option": "option",
     "radio": "radio",
@@ -47,7 +54,7 @@ class Candidate:
     text: str
     line: int
     role: str
-    kind: str  # 'name', 'value', 'rest' (the value after a label on one line), 'span' (inside a text) or 'sentence'
+    kind: str  # 'name', 'value', 'rest' (after a label on one line), 'span' (inside a text) or 'sentence'
 
 
 @dataclass(slots=True, frozen=True)
@@ -83,7 +90,7 @@ def candidates(context: Context, question_words: tuple[str, ...]) -> list[Candid
         context: The parsed context.
         question_words: The stems of the question in order, to split ``label value`` texts at the label.
     """
-    pairs = set(zip(question_words, question_words[1:], strict=False))
+    pairs = set(pairwise(question_words))
     found: dict[tuple[str, int], Candidate] = {}
 
     def add(text: str, line: int, role: str, kind: str) -> None:
@@ -92,13 +99,13 @@ def candidates(context: Context, question_words: tuple[str, ...]) -> list[Candid
 
     for index, line in enumerate(context.lines):
         name = line.name
-        if line.role in ("url", "state", "step", "action", "goal", "outcome", "rootwebarea"):
+        if line.role in ("url", "step", "action", "goal", "outcome", "rootwebarea"):
             continue
         prose = line.role in TEXT_ROLES or line.role in ("bullet", "thought")
         count = len(name.split())
-        if not prose or (count <= 8 and line.role not in ("bullet", "thought")):
-            if count <= 12:
-                add(name, index, line.role, "name")
+        longest = 12 if not prose else 0 if line.role in ("bullet", "thought") else 8
+        if count <= longest:
+            add(name.rstrip(" *:"), index, line.role, "name")
         if line.value:
             add(line.value, index, "option" if line.role == "combobox" else "value", "value")
         if prose or count > 6:
@@ -167,7 +174,7 @@ def enumeration(text: str) -> tuple[str, ...]:
     >>> enumeration("Sizes: small, large or huge.")
     ('small', 'large', 'huge')
     """
-    if ("," not in text and ":" not in text) or _DATE.search(text):
+    if ("," not in text and ":" not in text) or _NO_LIST.search(text):
         return ()
     best: tuple[str, ...] = ()
     for sentence in sentences(text):

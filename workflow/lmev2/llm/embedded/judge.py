@@ -1,8 +1,9 @@
 """The embedded judge: two fixed rules in the place of a model's verdict.
 
-*Abstention*: 1 only if the response says that the premise is wrong, about the thing that the reference names, and does
-not answer as if the premise held; saying that the live environment cannot be reached counts too. *Gotchas*: 1 if the
-response states at least one insight of the reference and contradicts none (FACTS of the benchmark, scoring).
+*Abstention*: 1 only if the response says that the premise is wrong, about the thing that the reference
+names, and does not answer as if the premise held; saying that the live environment cannot be reached counts
+too. *Gotchas*: 1 if the response states at least one insight of the reference and contradicts none (FACTS
+of the benchmark, scoring).
 """
 
 import json
@@ -11,15 +12,19 @@ import re
 from lmev2.llm.embedded.text import NEGATIONS, quoted, sentences, stems, terms, words
 
 _FLAW = re.compile(
-    r"\b(?:flawed|no such|there (?:is|are|was|were) no|(?:do|does|did) not (?:exist|have|offer|contain|show|list|need)"
-    r"|(?:is|are|was|were|has|have|had) (?:no\b|not|never|none|nothing|disabled|unavailable|switched off|optional)"
-    r"|(?:isn|aren|wasn|weren|don|doesn|didn|can|couldn|won)['’]t|cannot|can not|could not|nowhere|nonexistent"
+    r"\b(?:flawed|no such|there (?:is|are|was|were) no|"
+    r"(?:do|does|did) not (?:exist|have|offer|contain|show|list|need)"
+    r"|(?:is|are|was|were|has|have|had) (?:no\b|not|never|none|nothing|disabled|unavailable"
+    r"|switched off|optional)"
+    r"|(?:isn|aren|wasn|weren|don|doesn|didn|can|couldn|won)['’]t|cannot|can not|could not|nowhere"
+    r"|nonexistent"
     r"|non-existent|(?:premise|assumption|question) (?:is|seems|looks) (?:wrong|false|incorrect|mistaken)"
     r"|incorrect premise|false premise|wrong premise|offers? only|only offers?)",
     re.I,
 )
 _IGNORANCE = re.compile(
-    r"\b(?:i (?:do not|don['’]t|cannot|can['’]t) (?:know|say|tell|find)|unknown|not (?:enough|sufficient) information"
+    r"\b(?:i (?:do not|don['’]t|cannot|can['’]t) (?:know|say|tell|find)|unknown"
+    r"|not (?:enough|sufficient) information"
     r"|insufficient information|(?:memory|context) (?:does|do) not (?:support|say|contain|mention))\b",
     re.I,
 )
@@ -36,7 +41,7 @@ _SCAFFOLD = frozenset(
 )
 _CLAUSE = re.compile(r"(?<=[.;:!?])\s+|,\s+(?=but |so |and )")
 _FEWEST = 3  # content words that an insight and a response must share at least
-_SHARE_STATED, _SHARE_ABOUT = 0.4, 0.15  # of the insight's, of the reference's content words
+_SHARE_STATED, _SHARE_ABOUT = 0.4, 0.35  # of the insight's, of the reference's content words
 _SAME = 0.6  # share of common words from which on two clauses speak of the same thing
 
 
@@ -44,7 +49,8 @@ def judge(system: str, user: str) -> str:
     """Return a verdict as JSON ``{"label": 0 or 1, "reason": str}``.
 
     Args:
-        system: System prompt; the word "premise" selects the abstention rule, "insight" the gotchas rule. With
+        system: System prompt; the word "premise" selects the abstention rule, "insight" the gotchas rule.
+            With
             neither, the user text is looked at the same way.
         user: Text with ``<reference>``, ``<response>``, ``<answer>`` and ``<question>`` sections.
     """
@@ -59,7 +65,7 @@ def judge(system: str, user: str) -> str:
 
 
 def section(text: str, name: str) -> str:
-    """Return the content of the last ``<name>…</name>`` section of a text, stripped; empty when there is none."""
+    """Return the content of the last ``<name>…</name>`` section of a text, stripped, or an empty text."""
     found = re.findall(rf"<{name}>(.*?)</{name}>", text, re.S)
     return found[-1].strip() if found else ""
 
@@ -78,9 +84,9 @@ def judge_abstention(question: str, reference: str, answer: str) -> tuple[int, s
         return 0, "The response also answers as if the premise held."
     about = terms(reference) - _SCAFFOLD
     said = terms(" ".join(part for part in sentences(answer) if _FLAW.search(part)))
-    named = [terms(name) for name in quoted(reference)]
-    central = any(name and name <= said for name in named) or not named
-    if central and len(about & said) >= max(1, _SHARE_ABOUT * len(about)):
+    named = [terms(name) for name in [*quoted(reference), *quoted(question)] if terms(name) <= about]
+    shared = len(about & said)
+    if any(name and name <= said for name in named) or shared >= max(2, _SHARE_ABOUT * len(about)):
         return 1, "The response names the flaw that the reference names."
     return 0, "The response denies something else than the reference does."
 

@@ -14,7 +14,9 @@ _WH = re.compile(r"\b(?:what|which|how|give|name|list)\b", re.I)
 _USING = re.compile(
     r"\b(?:opened|open|press|pressed|click|clicked|choose|chosen|select|selected|used?)\b", re.I
 )
+_PRESSED = re.compile(r"\b(?:press(?:ed)?|click(?:ed|s)?|buttons|links)\b", re.I)
 _CONTROLS = re.compile(r"\b(?:controls|buttons|links|clicks|steps|actions)\b", re.I)
+_RUN_COVERED = 0.25  # share of the question's weight that a run must cover to stand for the procedure
 _MOST = 12  # items of a list whose length the question does not say
 _PARTS = re.compile(r",? and (?=the |which |what |how )|; ")
 
@@ -38,12 +40,9 @@ def list_answer(question: Question, context: Context, evidence: Evidence) -> str
 def order_given(question: Question, context: Context) -> list[str]:
     """Order the items that a question lists by the actions of the run that uses most of them."""
     wanted = [stems(item) for item in question.given]
-    runs: dict[int, list[tuple[str, ...]]] = {}
-    for line in context.lines:
-        if line.role in ("step", "action"):
-            runs.setdefault(context.segments[line.segment].part, []).append(stems(line.value))
+    runs = [[stems(context.lines[index].value) for index in run] for run in action_runs(context)]
     best: list[int] = []
-    for names in runs.values():
+    for names in runs:
         first: dict[int, int] = {}
         for at, name in enumerate(names):
             exact = [i for i, item in enumerate(wanted) if item == name]
@@ -63,8 +62,9 @@ def order_given(question: Question, context: Context) -> list[str]:
 def align_steps(question: Question, context: Context, evidence: Evidence) -> list[str]:
     """Match the controls that a question describes, in order, with the actions of the run that fits best.
 
-    Dynamic programming over (description, action): each description takes a later action than the one before; a pair
-    earns by role, by shared words and by position ("final"); the run's goal and texts earn by the question's words.
+    Dynamic programming over (description, action): each description takes a later action than the one
+    before; a pair earns by role, by shared words and by position ("final"); the run's goal and texts earn
+    by the question's words.
     """
     wanted = [(roles_of(step), terms(step), step.lower()) for step in question.steps]
     best, items = 0.0, []
@@ -89,37 +89,52 @@ def align_steps(question: Question, context: Context, evidence: Evidence) -> lis
                 row.append(max(row[-1], taken, key=lambda pair: pair[0]))
             table.append(row)
         score, path = table[-1][-1]
-        score = score / len(wanted) + 2 * max(evidence.at(i) for i in run)
+        score = score / len(wanted) + 2 * evidence.covered(_with_goal(context, run))
         if len(path) == len(wanted) and score > best:
             best, items = score, [display(context.lines[i].value) for i in path]
     return items
 
 
 def action_runs(context: Context) -> list[list[int]]:
-    """Return the numbered action lists of the context (one per memory item) as line indexes."""
+    """Return the numbered action lists of the context (the first of each memory item) as line indexes."""
     runs: dict[int, list[int]] = {}
+    numbers: dict[int, int] = {}
     for index, line in enumerate(context.lines):
         if line.role == "step":
-            runs.setdefault(context.segments[line.segment].part, []).append(index)
+            part = context.segments[line.segment].part
+            number = re.match(r"\d+", line.name)
+            at = int(number[0]) if number else numbers.get(part, 0) + 1
+            if at > numbers.get(part, -1):  # a list that starts again repeats a stretch of the run
+                runs.setdefault(part, []).append(index)
+                numbers[part] = at
     return list(runs.values())
+
+
+def _with_goal(context: Context, run: list[int]) -> list[int]:
+    """Return a run's action lines and the goal lines of its memory item."""
+    part = context.segments[context.lines[run[0]].segment].part
+    first = next(segment.start for segment in context.segments if segment.part == part)
+    return [*(index for index in range(first, run[0]) if context.lines[index].role == "goal"), *run]
 
 
 def pressed_in_order(question: Question, context: Context, evidence: Evidence) -> list[str]:
     """Return the controls that were operated in the run that the question fits best, in order."""
+    only_pressed = bool(_PRESSED.search(question.text))
     best, items = 0.0, []
     for run in action_runs(context):
-        names = [display(context.lines[i].value) for i in run if context.lines[i].value]
-        names = [name for at, name in enumerate(names) if not is_placeholder(name) and name not in names[:at]]
-        score = max(evidence.at(i) for i in run)
+        used = [context.lines[i] for i in run if not only_pressed or "click(" in context.lines[i].name]
+        names = list(dict.fromkeys(display(line.value) for line in used if not is_placeholder(line.value)))
+        score = evidence.covered(_with_goal(context, run))
         if len(names) > 1 and score > best:
             best, items = score, names
-    return items[:_MOST] if best >= MINIMUM else []
+    return items[: question.count or _MOST] if best >= _RUN_COVERED else []
 
 
 def parts_answer(question: Question, context: Context, evidence: Evidence) -> list[str]:
     """Answer 'give the x of a and the y of b' part by part; empty unless every part has an answer.
 
-    What stands before the asking clause holds for all parts. Parts about using controls are matched with the actions.
+    What stands before the asking clause holds for all parts. Parts about using controls are matched with
+    the actions.
     """
     start = _ASKING.search(question.text)
     shared, asking = (

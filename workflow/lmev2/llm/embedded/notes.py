@@ -1,15 +1,16 @@
 """The embedded note writer: a procedure note and a hint note from one trajectory, by fixed rules.
 
-The procedure lists the annotated actions in order; the hints come from the thoughts, from actions done twice, from what
-was refused and from the outcome. Nothing is said that the input does not say.
+The procedure lists the annotated actions in order; the hints come from the thoughts, from actions done
+twice, from what was refused and from the outcome. Nothing is said that the input does not say.
 """
 
 import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from lmev2.llm.embedded.text import NEGATIONS, quoted, terms, words
+from lmev2.llm.embedded.text import DENIALS, quoted, terms, words
 
 _FIELD = re.compile(r"^(Goal|Outcome|Start|URL|Thought|Next action): ?(.*)$", re.M)
 _ACTION = re.compile(r"([a-z_]+)\((.*?)\)\s*(?:#\s*(.*))?$", re.S)
@@ -48,7 +49,9 @@ class Step:
 
 
 def write_notes(parts: Sequence[str]) -> str:
-    """Return both notes as JSON: ``{"procedure_note": {"title", "description", "content"}, "hint_note": {…}}``.
+    """Return both notes as JSON with the keys ``procedure_note`` and ``hint_note``.
+
+    Each note has a ``title``, a ``description`` and a ``content`` (a bullet list).
 
     Args:
         parts: The text parts of the prompt: the trajectory's head, one part per state, instructions.
@@ -117,7 +120,7 @@ def _without_repeats(lines: list[str]) -> list[str]:
 
 
 def _hints(steps: Sequence[Step], procedure: Sequence[str], outcome: str) -> list[str]:
-    """Return the telling thoughts (those that name things, deny or compare) first, then repeats, then the outcome."""
+    """Return the telling thoughts (that name things, deny or compare), repeats, and the outcome."""
     thoughts = list(dict.fromkeys(step.thought for step in steps if step.thought))
     ranked = sorted(range(len(thoughts)), key=lambda i: -_telling(thoughts[i]))
     kept = sorted(ranked[: _MOST_HINTS - 4])
@@ -126,9 +129,7 @@ def _hints(steps: Sequence[Step], procedure: Sequence[str], outcome: str) -> lis
     twice = list(dict.fromkeys(line for line in done if done.count(line) > 1))
     hints += [f"Done {done.count(line)} times: {line}" for line in twice[:2]]
     hints += [line for line in procedure if line.startswith(("Answer", "Report"))][-1:]
-    stays = [
-        b for a, b in zip(steps, steps[1:], strict=False) if a.url == b.url and a.action.startswith("click(")
-    ]
+    stays = [b for a, b in pairwise(steps) if a.url == b.url and a.action.startswith("click(")]
     if outcome.startswith("fail") and stays:
         hints.append(f"The run ended as failure; it was still at {steps[-1].url}.")
     else:
@@ -137,5 +138,5 @@ def _hints(steps: Sequence[Step], procedure: Sequence[str], outcome: str) -> lis
 
 
 def _telling(thought: str) -> float:
-    denies = any(word in NEGATIONS for word in words(thought))
+    denies = any(word in DENIALS for word in words(thought))
     return 2 * len(quoted(thought)) + 2 * denies + len(_SURPRISE.findall(thought)) + len(terms(thought)) / 20

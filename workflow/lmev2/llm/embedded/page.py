@@ -1,7 +1,7 @@
-"""Read a memory context (plain text) into lines with a role, a name, a parent and the page state they belong to.
+"""Read a memory context into lines with a role, a name, a parent and the page state they belong to.
 
-The reader's context can hold anything: accessibility trees, notes, lists of actions, prose. Each line becomes one
-`Line`; a line that is not a tree line is kept as plain text. Nothing here fails on odd input.
+The reader's context can hold anything: accessibility trees, notes, lists of actions, prose. Each line
+becomes one `Line`; a line that is not a tree line is kept as plain text. Nothing here fails on odd input.
 """
 
 import ast
@@ -12,27 +12,32 @@ from dataclasses import dataclass, field
 from lmev2.llm.embedded.text import display
 
 _TREE = re.compile(
-    r"(?:\[(?P<bid>\w+)\] )?(?P<role>[A-Za-z]\w*) (?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?P<rest>.*)$"
+    r"(?:\[(?P<bid>\w+)\] )?(?P<role>[A-Za-z]\w*) "
+    r"(?P<name>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?P<rest>.*)$"
 )
 _VALUE = re.compile(r"\bvalue=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _HEADER = re.compile(
-    r"(goal|url|action|actions|thought|next action|outcome|start|state|tree)\b *[:#]? *(.*)$", re.I
+    r"(goal|url|action|thought|next action|outcome|start|tree)(?:: *|$)(.*)$"
+    r"|(?P<scaffold>actions\b[^.]*:|slice of trajectory .*|state \d+[:.]?)$",
+    re.I,
 )
 _STEP = re.compile(
-    r"(?:\d+[.)] *|- *)?(?:\[?\d+\]? *)?(?P<call>[a-z_]+\(.*?\))(?: *# *(?P<role>\w+) (?P<name>'.*'|\".*\"))? *$"
+    r"(?:\d+[.)] *|- *)?(?:\[?\d+\]? *)?(?P<call>[a-z_]+\(.*?\))"
+    r"(?: *# *(?P<role>\w+) (?P<name>'.*'|\".*\"))? *$"
 )
 _STATE = re.compile(r"state\s+\d+\b", re.I)
 
 TEXT_ROLES = frozenset({"statictext", "text", "note", "paragraph", "alert", "status"})
 
-PROSE = frozenset({"text", "bullet", "step", "goal", "url", "action", "thought", "outcome", "state"})
+PROSE = frozenset({"text", "bullet", "step", "goal", "url", "action", "thought", "outcome"})
+_SCAFFOLD = frozenset({"actions", "tree"})  # lines that only say what follows
 
 
 @dataclass(slots=True)
 class Line:
     """One line of the context."""
 
-    role: str  # lower-case ARIA role; 'text' for prose; 'goal', 'url', 'action', 'thought', 'step', 'bullet' for headers
+    role: str  # lower-case ARIA role; 'text' for prose; for headers 'goal', 'url', 'action', 'step' and so on
     name: str
     value: str = ""
     rest: str = ""
@@ -57,17 +62,6 @@ class Context:
 
     lines: list[Line] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
-
-    def children(self, index: int) -> list[int]:
-        """Return the indexes of a line's direct children, in order."""
-        end = self.segments[self.lines[index].segment].end
-        found, depth = [], self.lines[index].depth
-        for i in range(index + 1, end):
-            if self.lines[i].depth <= depth:
-                break
-            if self.lines[i].parent == index:
-                found.append(i)
-        return found
 
 
 def _unquote(literal: str) -> str:
@@ -101,8 +95,10 @@ def _parse_line(text: str) -> Line:
         )
     header = _HEADER.match(text)
     if header:
+        if header["scaffold"]:
+            return Line("actions", text)
         kind = header[1].lower()
-        kind = {"start": "url", "next action": "action", "actions": "state", "tree": "state"}.get(kind, kind)
+        kind = {"start": "url", "next action": "action"}.get(kind, kind)
         if kind == "action" and (step := _STEP.match(header[2])):
             name = display(_unquote(step["name"])) if step["name"] else ""
             return Line("action", header[2], value=name, rest=(step["role"] or "").lower(), bid=step["call"])
@@ -115,8 +111,9 @@ def _parse_line(text: str) -> Line:
 def parse_context(parts: Iterable[str]) -> Context:
     """Parse the text parts of a memory context.
 
-    A new segment begins at each part, at a line such as ``State 3``, at a second page root, and at a goal line that
-    follows a tree. A static text that only repeats its parent's name is left out; a nameless label takes its text.
+    A new segment begins at each part, at a line such as ``State 3``, at a second page root, and at a goal
+    line that follows a tree. A static text that only repeats its parent's name is left out; a nameless
+    label takes its text.
     """
     context = Context()
     lines, segments = context.lines, context.segments
@@ -149,7 +146,7 @@ def parse_context(parts: Iterable[str]) -> Context:
                 if owner.role == "labeltext" and not owner.name:
                     owner.name = model.name
                     continue
-            elif model.role == "state" and not model.name:
+            elif model.role in _SCAFFOLD:
                 continue
             index = len(lines)
             lines.append(

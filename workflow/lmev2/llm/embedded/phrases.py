@@ -14,8 +14,8 @@ RECURRENCE_COST = 0.35  # what stands on every page rarely answers a question ab
 _LABELS = frozenset({"columnheader", "rowheader", "labeltext", "navigation"})  # name other things
 _FRESH_FACTOR, _CAUSED_FACTOR, _MESSAGE_FACTOR = 1.15, 1.4, 1.2
 _MESSAGE = re.compile(
-    r"\b(?:must|needs?|required?|requires|cannot|can't|please|invalid|errors?|failed|not|no|only|at least|already|sorry"
-    r"|missing|disabled|unable|until|before|first|successfully|has been|have been)\b",
+    r"\b(?:must|needs?|required?|requires|cannot|can't|please|invalid|errors?|failed|not|no|only|at least"
+    r"|already|sorry|missing|disabled|unable|until|before|first|successfully|has been|have been)\b",
     re.I,
 )
 _PHRASE_WORDS, _MESSAGE_WORDS, _SENTENCE_WORDS = 12, 24, 40
@@ -56,7 +56,7 @@ def _score(
         if question.long_text and _MESSAGE.search(candidate.text):
             score *= _MESSAGE_FACTOR
     else:
-        score *= 0.4 + 0.6 * novelty
+        score *= 0.6 + 0.4 * novelty
         if question.long_text:
             score *= 0.8
     if candidate.kind == "name" or candidate.kind == "value":

@@ -1,7 +1,7 @@
 """Premises that do not hold: a named thing that occurs nowhere, is switched off, or is not offered here.
 
-A flaw is only reported when the surroundings of the named thing are well covered by the context; otherwise the memory
-may just lack the page, and the reader goes on (and possibly says UNKNOWN).
+A flaw is only reported when the surroundings of the named thing are well covered by the context; otherwise
+the memory may just lack the page, and the reader goes on (and possibly says UNKNOWN).
 """
 
 import re
@@ -15,9 +15,13 @@ from lmev2.llm.embedded.text import contains, stems, terms, words
 _COVERED = 0.5  # evidence that the rest of the question must have somewhere
 _MOST_ITEMS = 8
 _EXAMPLE = re.compile(
-    r"\b(?:such as|like|for example|e\.g\.|typed?|types|typing|enter(?:s|ed|ing)?|search(?:es|ed|ing)? for|writes?|wrote"
+    r"\b(?:such as|like|for example|e\.g\.|typed?|types|typing|enter(?:s|ed|ing)?|writes?|wrote"
+    r"|search(?:es|ed|ing)? for"
     r"|says?|said|named?|called|instead of)\W*$",
     re.I,
+)
+_ENTERED = re.compile(
+    r"\W*(?:(?:is|was|are|were|has been)\s+)?(?:typed|entered|written|searched|filled|pasted)\b", re.I
 )
 _AWARE = re.compile(
     r"\b(?:disabled|gr[ea]yed|inactive|unavailable|switched off|why|cannot|can't|not possible|missing)\b",
@@ -56,23 +60,23 @@ def _missing_name(question: Question, context: Context) -> str:
 
 def _is_example(name: str, text: str) -> bool:
     """Tell whether a question brings up a quoted text as an example, an input or an utterance."""
-    return bool(_EXAMPLE.search(text[: text.find(name)].rstrip("'\"“‘`")))
+    before, _, after = text.partition(name)
+    return bool(_EXAMPLE.search(before.rstrip("'\"“‘`")) or _ENTERED.match(after))
 
 
 def is_shown(name: str, context: Context) -> bool:
-    """Tell whether an element of a page has a name: as its own name, in a short text, or as some words of a text."""
+    """Tell whether an element of a page has a name: as its own, or within a text."""
     wanted = stems(name)
     for line in context.lines:
-        if line.role in PROSE:
-            continue
-        for text in (line.name, line.value):
+        # Of prose only the controls that actions used count: goals may name what the pages lack.
+        for text in (line.value,) if line.role in PROSE else (line.name, line.value):
             if text and contains(stems(text), wanted) and (len(wanted) > 1 or len(text.split()) <= 6):
                 return True
     return False
 
 
 def _offer(others: list[str], context: Context, around: Evidence) -> str:
-    """Say which items stand where the missing one should: the list that an other quoted name labels, if any."""
+    """Say which items stand where the missing one should: the list that another quoted name labels."""
     labels = {stems(other) for other in others}
     best, chosen = 0.0, ()
     for group in groups(context):

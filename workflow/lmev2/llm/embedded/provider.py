@@ -13,7 +13,7 @@ from lmev2.tokens import approximate_tokens
 FOLDER = Path(__file__).parent
 # model name -> (roles that it can play, module that makes it; its code digest is the model's version)
 ENGINES = {
-    "extractive": (("reader", "controller", "judge"), "chat.py"),
+    "extractive": (("reader", "controller", "judge", "second_judge"), "chat.py"),
     "wordllama-256": (("embedding",), "embedder.py"),
 }
 

@@ -1,11 +1,26 @@
-"""Understand a question's form: answer format, options, number of items, kind of thing asked, quoted names."""
+"""Understand a question's form: answer format, options, number and kind of the things asked, names."""
 
 import re
 from dataclasses import dataclass, field
 
-from lmev2.llm.embedded.text import NUMBER_STEMS, NUMBER_WORDS, quoted, stem, terms, word_set, words
+from lmev2.llm.embedded.text import (
+    NUMBER_STEMS,
+    NUMBER_WORDS,
+    quoted,
+    sentences,
+    stem,
+    terms,
+    word_set,
+    words,
+)
 
-_FORMAT = re.compile(r"[^.?!\n]*\\boxed\b.*", re.S)
+# The sentence on the answer's form, from its verb if that is a usual one: options may end without a
+# full stop.
+_FORMAT = re.compile(
+    r"\b(?:Mark|Put|Write|Provide|Place|Present|Return|Enclose|Output|Box|Answer)\b[^.?!\n]*\\boxed\b.*"
+    r"|[^.?!\n]*\\boxed\b.*",
+    re.S,
+)
 _OPTION = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.M)
 
 INPUTS = frozenset(
@@ -108,6 +123,12 @@ _DYNAMIC = re.compile(
     r"\b(after|then|once|happens?|appears?|next|comes? back|returns?|result|changes?|becomes?|when)\b", re.I
 )
 
+_NEGATED = re.compile(r"\b(?:not|never|except|cannot|isn't|aren't|don't|doesn't)\b", re.I)
+_VERB = re.compile(
+    r"\b(?:does|do|is|are|was|has|have|can|may|must|shall|on|of|in|for|with|when|if|that"
+    r"|shown|named|given|called|listed|displayed)\b"
+)
+
 
 @dataclass(slots=True)
 class Question:
@@ -133,7 +154,7 @@ class Question:
 def answer_format(text: str) -> str:
     """Classify the answer-format instruction of a question (the whole question text may be passed)."""
     match = _FORMAT.search(text)
-    tail = (match[0] if match else text).lower()
+    tail = (match[0] if match else (sentences(text) or [""])[-1]).lower()
     if "true or false" in tail or re.match(r"\s*true or false\b", text.lower()):
         return "truth"
     if "letter" in tail:
@@ -184,7 +205,7 @@ def _given_items(text: str) -> list[str]:
 
 
 def _steps(text: str) -> list[str]:
-    """Return the parts of a closing 'in order: the tab, the list that …, and the button'; empty when there is none."""
+    """Return the parts of a closing 'in order: the tab, the list …, and the button', if any."""
     head, colon, tail = text.rpartition(":")
     if not colon or not head:
         return []
@@ -222,12 +243,13 @@ def parse_question(text: str) -> Question:
     question = Question(body, fmt, options, quotes=[q for q in quoted(body) if len(q.split()) <= 7])
     question.count = _count(body)
     question.dynamic = bool(_DYNAMIC.search(body))
-    question.negated = bool(re.search(r"\b(not|never|except|cannot|isn't|aren't)\b", body, re.I))
     if fmt == "ordered":
         question.given = _given_items(body)
         question.steps = _steps(body)
     bare = re.sub(r"['\"“‘][^'\"”’\n]{1,80}['\"”’]", " ", body)
     asks = re.findall(r"\b(?:which|what|list|name|give|how)\b([^?.:;]*)", bare, re.I) or [bare]
+    denied = body if fmt == "truth" else " ".join(asks)
+    question.negated = bool(_NEGATED.search(denied))
     for clause in asks:
         tokens = [stem(word) for word in words(clause)]
         question.numeric |= bool(_NUMERIC.intersection(tokens[:3]))
@@ -239,12 +261,8 @@ def parse_question(text: str) -> Question:
                 break
         if question.roles:
             break
-    focus = re.split(
-        r"\b(?:does|do|is|are|was|has|have|can|may|must|shall|on|of|in|for|with|when|if|that)\b", asks[0]
-    )[0]
-    question.focus = frozenset(
-        term for term in terms(focus) if term not in KINDS and term not in NUMBER_STEMS
-    )
+    focus = _VERB.split(asks[0])[0] if asks[0] is not bare else ""
+    question.focus = terms(focus) - KINDS.keys() - _NUMERIC - NUMBER_STEMS
     words_asked = re.search(r"\b(\w+) words?\b", bare.lower())
     question.n_words = NUMBER_WORDS.get(words_asked[1]) if words_asked else None
     return question

@@ -16,8 +16,8 @@ def read(question_text: str, parts: Sequence[str]) -> str:
     """Answer a question from the text parts of a memory context.
 
     Returns:
-        A sentence about where the answer comes from, then exactly one ``\\boxed{…}``; ``\\boxed{UNKNOWN}`` when the
-        context does not support an answer.
+        A sentence about where the answer comes from, then exactly one ``\\boxed{…}``; ``\\boxed{UNKNOWN}``
+        when the context does not support an answer.
     """
     question = parse_question(question_text)
     context = parse_context(parts)

@@ -11,19 +11,24 @@ def word_set(text: str) -> frozenset[str]:
 
 
 STOPWORDS = word_set(
-    """a about all also although an and another any are as at be been before being both but by can could did do does
-    done each either ever every for from get gets give given gives had has have having he her here him his how i if in
-    instead into is it its itself just like list may me might more most much must my name no nor not of off on once
-    only or other our out over own put same say says shall she should so some such than that the their them then there
-    these they this those through to too under up upon us very was we were what when where whether which while who
-    whom whose why will with within without would you your s t ll re ve
-    d m"""
+    """
+    a about all also although an and another any are as at be been before being both but by can
+    could did do does done each either ever every for from get gets give given gives had has have
+    having he her here him his how i if in instead into is it its itself just like list may me might
+    more most much must my name no nor not of off on once only or other our out over own put same
+    say says shall she should so some such than that the their them then there these they this those
+    through to too under until up upon us very was we were what when where whether which while who
+    whom whose why will with within without would you your s t ll re ve d m
+    """
 )
 
 NEGATIONS = word_set(
-    """no not never none nothing nobody cannot without unable neither nor isn aren doesn don didn won wasn weren
-    can't disabled unavailable missing impossible false wrong incorrect refuse refused refuses reject
-    rejected"""
+    "no not never none nothing nobody cannot without unable neither nor isn aren doesn don didn won wasn "
+    "weren"
+)
+# Words that, beside negations, say that something does not work or is not there.
+DENIALS = NEGATIONS | word_set(
+    "disabled unavailable missing impossible false wrong incorrect refuse refused refuses reject rejected"
 )
 
 NUMBER_WORDS = {
