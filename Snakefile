@@ -20,6 +20,8 @@ include: "workflow/rules/read.smk"
 include: "workflow/rules/judge.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/money.smk"
 include: "workflow/rules/collect.smk"
 
 
@@ -27,10 +29,12 @@ rule all:
     """Make every table and figure."""
     default_target: True
     input:
-        "results/table2.csv",
-        "results/table2.md",
+        multiext("results/table2", ".csv", ".md", ".tex", ".html"),
         multiext("results/figure6", ".png", ".pdf", ".csv"),
+        FIGURES,
+        "results/cost.csv",
         "results/config.json",
+        *["results/stats/agent_commands.parquet"] * bool(AGENT_ARMS),
 
 
 onsuccess:

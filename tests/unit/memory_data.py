@@ -6,6 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lmev2.accessibility import page_title
+from lmev2.llm.reply import usage_columns
 from lmev2.records import SCHEMAS
 from lmev2.store import write_parquet, write_table
 from lmev2.trajectory import Trajectories
@@ -46,6 +48,7 @@ def _state(id_: str, index: int, tree: str, screenshots: bool) -> dict:
         "thought": f"thought {index}" if index else None,
         "tree": tree,
         "tree_tokens": 1,
+        "page_title": page_title(tree),
         "screenshot": f"{id_}/{index}.png" if screenshots else None,
         "screenshot_sha256": f"sha-{id_}-{index}" if screenshots else None,
         "screenshot_width": 64 if screenshots else None,
@@ -67,6 +70,7 @@ def write_pool(
             "centre_share": 1.0,
             "was_cut": False,
             "digest": str(rows),
+            **usage_columns([]),
         }
         for entry, rows in zip(entries, lists, strict=True)
     ]

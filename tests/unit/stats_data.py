@@ -44,13 +44,14 @@ def write_scores(path, rows):
     return path
 
 
-def method(name, family="rag", ablation_of=None, operating_point="", label=None):
+def method(name, family="rag", ablation_of=None, operating_point="", label=None, labels=False):
     return {
         "id": name,
         "operating_point": operating_point,
         "label": label or name,
         "family": family,
         "ablation_of": ablation_of,
+        "labels": labels,
     }
 
 

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from lmev2.stats.bootstrap import LatticeTooFineError, exact, monte_carlo
+from lmev2.stats.bootstrap import LatticeTooFineError, exact, monte_carlo, paired_bootstrap
 from lmev2.stats.holm import holm
-from lmev2.stats.intervals import wilson
+from lmev2.stats.intervals import accuracy_interval, bca, wilson
 from lmev2.stats.mcnemar import exact_mcnemar
+from lmev2.stats.options import StatsOptions
 
 outcomes = st.lists(st.integers(-1, 1), min_size=1, max_size=60)
 lattices = st.integers(1, 6).flatmap(
@@ -73,6 +74,53 @@ def test_monte_carlo_agrees_within_four_standard_errors(case, seed):
         # Of the exact p: an estimate of 0 has no error of its own. One resample of slack for p near 0.
         assert abs(estimate - p) <= 4 * math.sqrt(p * (1 - p) / 20_000) + 1 / 20_000
     assert (check.difference, check.wins, check.losses) == (test.difference, test.wins, test.losses)
+
+
+@st.composite
+def repeated_arms(draw):
+    """Differences of two arms with numbers of repeats of their own, and a stratum per question."""
+    n, a, b = draw(st.integers(1, 40)), draw(st.integers(1, 5)), draw(st.integers(1, 5))
+    denominator = math.lcm(a, b)
+    correct = st.tuples(st.integers(0, a), st.integers(0, b), st.integers(0, 2))
+    questions = draw(st.lists(correct, min_size=n, max_size=n))
+    differences = [x * (denominator // a) - y * (denominator // b) for x, y, _ in questions]
+    return differences, denominator, [stratum for *_, stratum in questions]
+
+
+@settings(deadline=None, max_examples=300, derandomize=True)
+@given(repeated_arms(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_monte_carlo_agrees_for_repeats_and_strata(case, stratified, seed):
+    differences, denominator, strata = case
+    strata = strata if stratified else None
+    test = exact(differences, denominator, strata=strata)
+    check = monte_carlo(differences, denominator, strata=strata, resamples=20_000, seed=seed)
+    for p, estimate in ((test.p_one_sided, check.p_one_sided), (test.p_other_side, check.p_other_side)):
+        assert abs(estimate - p) <= 4 * math.sqrt(p * (1 - p) / 20_000) + 1 / 20_000
+    assert test.low - 1e-12 <= test.difference <= test.high + 1e-12
+
+
+@settings(deadline=None, max_examples=100)
+@given(repeated_arms())
+def test_one_stratum_is_no_stratum(case):
+    differences, denominator, _ = case
+    assert exact(differences, denominator, strata=["all"] * len(differences)) == exact(
+        differences, denominator
+    )
+
+
+def test_strata_of_one_question_each_leave_nothing_to_chance():
+    test = exact([1, 0, -1, 1], strata=[0, 1, 2, 3])
+    assert (test.low, test.high, test.p_one_sided, test.p_other_side) == (0.25, 0.25, 0, 1)
+    with pytest.raises(ValueError, match="strata"):
+        exact([1, 0], strata=[0])
+
+
+def test_too_fine_a_lattice_falls_back_on_resampling_and_says_so():
+    fine = [int(d) for d in np.random.default_rng(0).integers(-(10**9), 10**9, 300)]
+    test = paired_bootstrap(fine, 10**9, resamples=2000, seed=1)
+    assert test == monte_carlo(fine, 10**9, resamples=2000, seed=1)
+    assert test.resamples == 2000 and test.standard_error > 0
+    assert paired_bootstrap([1, 0]).resamples == 0
 
 
 def test_monte_carlo_repeats_with_its_seed_and_states_its_error():
@@ -176,3 +224,20 @@ def test_wilson_holds_its_point_and_agrees_with_scipy(n, share):
     reference = binomtest(wins, n).proportion_ci(method="wilson")
     assert 0 <= low <= wins / n <= high <= 1
     assert (low, high) == pytest.approx((reference.low, reference.high), abs=1e-9)
+
+
+def test_percentile_intervals_of_an_accuracy():
+    options = StatsOptions(interval="percentile")
+    low, high = accuracy_interval([1] * 15 + [0] * 35, 1, options)
+    assert (low, high) == (binom.ppf(0.025, 50, 0.3) / 50, binom.ppf(0.975, 50, 0.3) / 50)
+    assert accuracy_interval([1] * 15 + [0] * 35, 1, options, [1] * 15 + [0] * 35) == (0.3, 0.3)
+    assert accuracy_interval([3] * 15 + [0] * 35, 3, StatsOptions()) == wilson(0.3, 50)
+
+
+def test_bca_is_seeded_and_shifts_against_the_skew():
+    options = StatsOptions(interval="bca", resamples=5000, seed=1)
+    low, high = accuracy_interval([1] * 3 + [0] * 47, 1, options)
+    assert (low, high) == accuracy_interval([1] * 3 + [0] * 47, 1, options)
+    percentile = accuracy_interval([1] * 3 + [0] * 47, 1, StatsOptions(interval="percentile"))
+    assert low > percentile[0] and high > percentile[1]
+    assert bca([1, 1], [0, 0], 1, options) == (1, 1)

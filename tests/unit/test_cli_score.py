@@ -1,8 +1,10 @@
 import argparse
 import io
+import asyncio
 import json
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -165,7 +167,7 @@ def test_the_judge_is_asked_where_one_is_needed(scored, monkeypatch):
             return Judgement(0, status=Status.JUDGE_UNREADABLE)
         return Judgement(1, 1, "so")
 
-    monkeypatch.setattr(score, "_open_judge", lambda args: judge)
+    monkeypatch.setattr(score, "_open_judge", lambda args: nullcontext((judge, asyncio.run)))
     name = "llm_gotchas_checker"
     code, rows, summary = scored(
         row(),

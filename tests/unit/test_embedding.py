@@ -17,7 +17,7 @@ class FakeDoor:
     async def embed(self, texts):
         self.batches.append(list(texts))
         vectors = np.array([[len(text), 1] if text.strip() else [0, 0] for text in texts], np.float32)
-        return Embeddings(vectors, ~vectors.any(axis=1))
+        return Embeddings(vectors, ~vectors.any(axis=1), np.array(["cut" in text for text in texts]))
 
 
 def embed(texts_by_entry, batch):

@@ -7,11 +7,17 @@ from matplotlib.figure import Figure
 from PIL import Image
 from stats_data import MODELS, bits, method, score_rows, write_scores
 
-from lmev2.report.figure6 import LatencyAxis, Point, mark_frontier, plot_figure6
+from lmev2.report.captions import Source
+from lmev2.report.figure6 import plot_figure6
 from lmev2.report.labels import place_labels
+from lmev2.report.lafs import lafs, lafs_gain
+from lmev2.report.latency_axis import LatencyAxis
+from lmev2.report.operating_points import Point, best_points, mark_frontier
+from lmev2.report.paper import reference_frontier
 from lmev2.stats.accuracy import tabulate_accuracy, tabulate_latency
 from lmev2.stats.intervals import wilson
 
+MINI = Source("mini", MODELS)
 METHODS = [
     method("none", label="No retrieval"),
     method("rag", label="RAG: query → slice"),
@@ -32,16 +38,22 @@ def rows(missing=()):
     ]
 
 
-def plot(folder, stage_rows):
+def plot(folder, stage_rows, methods=METHODS, source=MINI, **options):
     folder.mkdir(exist_ok=True)
     scores = write_scores(folder / "scores", stage_rows)
     tabulate_accuracy(scores, folder / "accuracy")
     tabulate_latency(scores, folder / "latency")
     paths = [folder / f"figure6.{ending}" for ending in ("png", "pdf", "csv")]
-    options = {"methods": METHODS, "tiers": ["small"], "dataset": "mini", "models": MODELS}
-    plot_figure6(folder / "accuracy", folder / "latency", *paths, **options)
-    with paths[2].open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file)), paths
+    plot_figure6(
+        *(folder / "accuracy", folder / "latency", *paths, folder / "lafs.csv"),
+        **{"methods": methods, "tiers": ["small"], "source": source} | options,
+    )
+    return read_csv(paths[2]), paths
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_points_in_the_csv(tmp_path):
@@ -71,7 +83,7 @@ def test_files_are_the_same_bytes_and_undated(tmp_path):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     assert b"CreationDate" not in first[1].read_bytes()
     with Image.open(first[0]) as image:
-        assert image.size == (1040, 960)
+        assert image.size[0] == 1040
         assert set(image.info) == {"dpi"}
 
 
@@ -146,3 +158,43 @@ def test_labels_do_not_cover_each_other_nor_leave_the_axes():
     assert all(frame.y0 <= box.y0 and box.y1 <= frame.y1 for box in boxes)
     spots = axes.transData.transform(points)
     assert not [box for box in boxes for spot in spots if box.contains(*spot)]
+
+
+REAL = Source("lme", {"reader": {"provider": "openai", "model": "m"}}, released=True)
+
+
+def test_latency_aware_scores(tmp_path):
+    plot(tmp_path, rows(missing=("less",)))
+    scores = {row["method"]: row for row in read_csv(tmp_path / "lafs.csv")}
+    assert list(scores) == ["all", "none", "rag"]
+    assert (scores["rag"]["operating_points"], scores["rag"]["label"]) == ("2", "RAG: query → slice")
+    assert float(scores["rag"]["lafs"]) == pytest.approx(lafs([(0.75, 20), (0.25, 0.5)]), abs=5e-4)
+    assert (scores["rag"]["reference_lafs"], scores["rag"]["lafs_gain"]) == ("", "")
+    assert scores["rag"]["note"].startswith("Nothing is comparable with the paper: the dataset (mini)")
+    assert scores["all"]["label"] == "all methods together"
+
+
+def test_the_reference_frontier_stands_where_it_compares(tmp_path):
+    plot(tmp_path, rows(), source=REAL)
+    scores = {row["method"]: row for row in read_csv(tmp_path / "lafs.csv")}
+    assert scores["rag"]["reference_lafs"] == "55.765"
+    gain = lafs_gain(reference_frontier("small"), [(0.75, 20), (0.25, 0.5)])
+    assert float(scores["rag"]["lafs_gain"]) == pytest.approx(gain, abs=1e-6)
+    assert scores["rag"]["note"] == ""
+    pictures = {}
+    for reference in ("auto", "never", "always"):
+        _, paths = plot(tmp_path / reference, rows(), source=REAL, reference=reference)
+        pictures[reference] = paths[0].read_bytes()
+        found = read_csv(tmp_path / reference / "lafs.csv")[0]["lafs_gain"]
+        assert bool(found) == (reference != "never")
+    assert pictures["auto"] == pictures["always"] != pictures["never"]
+
+
+def test_methods_that_read_the_labels_are_left_out(tmp_path):
+    methods = [*METHODS, method("oracle", family="pilot", labels=True)]
+    table, _ = plot(tmp_path, rows() + score_rows("oracle", bits("1111"), latency_s=1.0), methods)
+    assert {row["method"] for row in table} == {"none", "rag", "less"}
+
+
+def test_best_points():
+    assert best_points([(0.7, 5), (0.5, 1), (0.6, 9), (0.5, 2)]) == [(1, 0.5), (5, 0.7)]

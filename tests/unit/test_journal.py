@@ -88,7 +88,7 @@ def test_dead_processes_parts_are_compacted_living_ones_are_not(tmp_path):
     living.put(KEYS[1], {"v": 1})
     mine = Journal(tmp_path)
     mine._own = None
-    host, pid, _ = living._own.stem.rsplit("-", 2)
+    _, pid, _ = living._own.stem.rsplit("-", 2)
     assert int(pid) == os.getpid()
     mine.compact()
     assert living._own.exists()
@@ -108,7 +108,7 @@ def test_a_full_disk_is_a_clear_error_and_leaves_no_torn_line(tmp_path, monkeypa
         return write(handle, data[:60])
 
     monkeypatch.setattr(journal_module.os, "write", full)
-    with pytest.raises(JournalWriteError, match="No space left.*earlier records are safe"):
+    with pytest.raises(JournalWriteError, match=r"No space left.*earlier records are safe"):
         writer.put(KEYS[1], {"v": 1})
     monkeypatch.undo()
     writer.put(KEYS[2], {"v": 2})

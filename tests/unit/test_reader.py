@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -34,9 +35,10 @@ def item(text=None, image=None):
     return {**empty, "kind": "text", "text": text}
 
 
-def read(door, items=(), *, budget=1000, status="ok", domains=None, image=None):
+def read(door, items=(), *, budget=1000, status="ok", domains=None, image=None, retruncate=False):
     prompts = Prompts(prompt_params(("reader.",), {}))
-    reader = Reader(door, prompts, domains or {"web": "the shop"}, budget, ApproximateCounter())
+    counter = ApproximateCounter()
+    reader = Reader(door, prompts, domains or {"web": "the shop"}, budget, counter, retruncate)
     query = {"items": list(items), "status": status, "error": "boom" if status != "ok" else "", "repeat": 2}
     return asyncio.run(reader.read(Question("h", "What is $x?", image), PLACE, query))
 
@@ -93,3 +95,54 @@ def test_an_undescribed_domain_is_introduced_by_its_environment():
     door = FakeDoor()
     read(door, domains={"other": "elsewhere"})
     assert "'shop'" in door.asked[0][1][0]["content"]
+
+
+class Served(FakeDoor):
+    """Serves prompts of at most `limit` characters, and says so if `tells`."""
+
+    def __init__(self, limit, tells=True):
+        super().__init__()
+        self.limit, self.tells = limit, tells
+
+    async def chat(self, role, messages, *, repeat):
+        reply = await super().chat(role, messages, repeat=repeat)
+        parts = [part["text"] for part in messages[1]["content"] if part["type"] == "text"]
+        if (length := sum(map(len, parts))) <= self.limit:
+            return reply
+        said = f"maximum context length is {self.limit}, you requested {length}" if self.tells else "no"
+        return replace(reply, text="", status=Status.CONTEXT_OVERFLOW, error=said)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_an_overflow_is_cut_to_what_is_served_if_so_configured(tells):
+    items = [item("x" * 500) for _ in range(20)]
+    row = read(Served(4000, tells), items, budget=10**6, retruncate=True)
+    assert (row["status"], row["prediction"], row["was_truncated"]) == ("ok", "Save", True)
+    assert (5 if tells else 3) <= row["context_items_kept"] <= 7
+    assert row["context_items"] == 20 and row["context_tokens"] > row["context_tokens_kept"]
+    assert 2 <= row["calls"] <= 4
+
+
+def test_an_overflow_is_else_the_outcome_with_the_words_of_the_server():
+    row = read(Served(4000), [item("x" * 500) for _ in range(20)], budget=10**6)
+    assert (row["status"], row["prediction"], row["calls"]) == ("context_overflow", "", 1)
+    assert "maximum context length is 4000" in row["error"]
+
+
+def test_an_overflow_without_any_context_ends():
+    door = Served(10)
+    row = read(door, [item("x" * 500)], budget=10**6, retruncate=True)
+    assert row["status"] == "context_overflow" and len(door.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "prediction"),
+    [
+        ("So \\boxed{Save} and fur", "ok", "Save"),
+        ("So \\boxed{Sa", "length_no_answer", ""),
+        ("So I be", "length_no_answer", ""),
+    ],
+)
+def test_a_cut_reply_counts_if_its_box_is_closed(text, status, prediction):
+    row = read(FakeDoor(text, Status.LENGTH_NO_ANSWER))
+    assert (row["status"], row["prediction"]) == (status, prediction)

@@ -3,7 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmev2.memory.search import entry_scores, top_k
+from lmev2.memory.search import mean_of_best, row_scores, top_k
+
+
+def entry_scores(query, vectors, starts=None, rows=None, best=5):
+    """Scores as a haystack's view makes them."""
+    rows = np.arange(len(vectors)) if rows is None else rows
+    distinct, positions = np.unique(rows, return_inverse=True)
+    scores = row_scores(query, vectors, distinct)[positions]
+    return scores if starts is None else mean_of_best(scores, starts, best)
 
 
 def _unit(rng, *shape):
@@ -92,3 +100,12 @@ def test_a_haystack_without_vectors():
     query = np.ones(4, dtype=np.float32)
     assert entry_scores(query, nothing, np.array([0, 0, 0])).tolist() == [-np.inf, -np.inf]
     assert top_k(entry_scores(query, nothing), 6).tolist() == []
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sets(st.integers(0, 199)), st.sampled_from([1, 256, 4096, 10_000]))
+def test_rows_scored_in_place_score_as_copied_ones(rows, dimensions):
+    vectors = _unit(np.random.default_rng(0), 200, dimensions)
+    rows = np.array(sorted(rows), dtype=np.int64)
+    query = vectors[7]
+    assert (row_scores(query, vectors, rows) == np.vecdot(vectors[rows], query)).all()

@@ -1,8 +1,11 @@
+import math
+
 import pytest
 from stats_data import bits, method, score_rows, write_scores
 
 from lmev2.stats.bootstrap import exact
 from lmev2.stats.holm import holm
+from lmev2.stats.options import StatsOptions
 from lmev2.stats.significance import tabulate_significance
 from lmev2.store import read_rows
 
@@ -10,9 +13,10 @@ A, B = "111111000000000000000000", "000001111110000000000000"  # 5 questions eac
 STRONG, WEAK = "111110" + "0" * 18, "000001" + "0" * 18  # 5 wins, 1 loss, 24 questions
 
 
-def significance(folder, rows, methods):
-    tabulate_significance(write_scores(folder / "scores", rows), methods, folder / "significance")
-    return read_rows(folder / "significance")
+def significance(folder, rows, methods, subset="all", **options):
+    out = folder / "significance"
+    tabulate_significance(write_scores(folder / "scores", rows), methods, out, StatsOptions(**options))
+    return [row for row in read_rows(out) if row["subset"] == subset]
 
 
 def test_the_example_of_five_wins_and_one_loss(tmp_path):
@@ -136,3 +140,92 @@ def test_unknown_arms_are_refused(tmp_path):
     rows = score_rows("a", bits("1"), operating_point="low")
     with pytest.raises(ValueError, match="a@low"):
         significance(tmp_path, rows, [method("a")])
+
+
+def test_other_subsets_have_the_family_baselines_only(tmp_path):
+    kind = {"judged": lambda q: q in ("q0", "q1"), "abstention": lambda q: q == "q0"}
+    rows = score_rows("a", bits("1110"), **kind) + score_rows("b", bits("0101"), **kind)
+    rows += score_rows("c", bits("0000"), **kind)
+    methods = [method("a"), method("b"), method("c", family="other")]
+    found = {
+        subset: {(r["method"], r["baseline"]): r["n"] for r in significance(tmp_path, rows, methods, subset)}
+        for subset in ("judge_free", "abstention", "answerable", "domain=web", "domain=enterprise")
+    }
+    pairs = [("a", "b"), ("b", "a")]
+    assert found == {
+        "judge_free": dict.fromkeys(pairs, 2),
+        "abstention": dict.fromkeys(pairs, 1),
+        "answerable": dict.fromkeys(pairs, 3),
+        "domain=web": dict.fromkeys(pairs, 4),
+        "domain=enterprise": {},
+    }
+    row = next(r for r in significance(tmp_path, rows, methods, "judge_free") if r["method"] == "a")
+    assert (row["difference"], row["wins"], row["losses"]) == (0, 1, 1)  # q2 and q3
+
+
+def test_both_readings_of_errors(tmp_path):
+    def status(failing):
+        return {"status": lambda q: "length_no_answer" if q in failing else "ok"}
+
+    rows = score_rows("a", bits("0110"), **status({"q0"})) + score_rows("b", bits("1000"), **status({"q3"}))
+    row = significance(tmp_path, rows, [method("a"), method("b")])[0]
+    assert (row["n"], row["difference"], row["errors"]) == (4, 0.25, 2)
+    without = exact([1, 1])  # q1 and q2 are left
+    assert row["difference_without_errors"] == without.difference
+    assert row["p_one_sided_without_errors"] == without.p_one_sided == 0
+    swapped = significance(tmp_path, rows, [method("a"), method("b")])[1]
+    assert swapped["difference_without_errors"] == -1
+    rows = score_rows("a", bits("00"), status="refusal") + score_rows("b", bits("10"))
+    row = significance(tmp_path, rows, [method("a"), method("b")])[0]
+    assert (row["errors"], row["difference_without_errors"], row["p_two_sided_without_errors"]) == (
+        2,
+        None,
+        None,
+    )
+
+
+def test_without_errors_both_readings_agree(tmp_path):
+    rows = score_rows("a", bits(STRONG)) + score_rows("b", bits(WEAK))
+    for row in significance(tmp_path, rows, [method("a"), method("b")]):
+        assert row["errors"] == 0
+        for key in ("difference", "low", "high", "p_one_sided", "p_two_sided"):
+            assert row[f"{key}_without_errors"] == row[key]
+
+
+def test_strata_are_resampled_apart(tmp_path):
+    domain = {"domain": lambda q: "web" if int(q[1:]) < 3 else "enterprise"}
+    rows = score_rows("a", bits("111000"), **domain) + score_rows("b", bits("000000"), **domain)
+    methods = [method("a"), method("b")]
+    plain, stratified = (
+        significance(tmp_path, rows, methods, **options)[0] for options in ({}, {"stratify": ("domain",)})
+    )
+    # All of web is won and nothing of enterprise: within strata no resample differs.
+    assert (stratified["low"], stratified["high"], stratified["p_one_sided"]) == (0.5, 0.5, 0)
+    assert plain["p_one_sided"] == pytest.approx(0.5**6)
+
+
+def test_two_sided_claims_are_corrected_two_sided(tmp_path):
+    rows = score_rows("a", bits(STRONG)) + score_rows("b", bits(WEAK))
+    for row in significance(tmp_path, rows, [method("a"), method("b")], sidedness="two_sided"):
+        assert row["p_holm"] == pytest.approx(min(1, 2 * row["p_two_sided"]))  # overall and static
+
+
+def test_effect_sizes(tmp_path):
+    rows = score_rows("a", bits(STRONG)) + score_rows("b", bits(WEAK))
+    up, down = significance(tmp_path, rows, [method("a"), method("b")])[:2]
+    assert (up["odds_ratio"], down["odds_ratio"]) == (5, 0.2)
+    h = 2 * math.asin(math.sqrt(5 / 24)) - 2 * math.asin(math.sqrt(1 / 24))
+    assert (up["cohens_h"], down["cohens_h"]) == (pytest.approx(h), pytest.approx(-h))
+    only = significance(
+        tmp_path, score_rows("a", bits("1")) + score_rows("b", bits("0")), [method("a"), method("b")]
+    )
+    assert only[0]["odds_ratio"] is None
+
+
+def test_bca_intervals_on_request(tmp_path):
+    rows = score_rows("a", bits(STRONG)) + score_rows("b", bits(WEAK))
+    options = {"interval": "bca", "resamples": 2000, "seed": 3}
+    row, again = (significance(tmp_path, rows, [method("a"), method("b")], **options)[0] for _ in range(2))
+    assert (row["low"], row["high"]) == (again["low"], again["high"])
+    assert row["low"] < row["difference"] < row["high"]
+    assert row["p_one_sided"] == exact([1] * 5 + [-1] + [0] * 18).p_one_sided

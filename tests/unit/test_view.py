@@ -50,12 +50,7 @@ def test_a_trajectory_without_entries_adds_nothing(pool):
 
 
 def test_where_keeps_entries_with_a_value(pool):
-    assert [
-        row["entry_id"] for row in pool.select(["a", "c"]).where("centre_state", 1).entries.to_pylist()
-    ] == [
-        "a/1",
-        "c/1",
-    ]
+    assert pool.select(["a", "c"]).where("centre_state", 1).column("entry_id") == ["a/1", "c/1"]
 
 
 def test_digests_are_per_trajectory_and_of_entries_and_vectors(pool, tmp_path):

@@ -21,7 +21,8 @@ class Chat(Protocol):
 
     def __call__(
         self, messages: Sequence[Message], *, sampling: Mapping[str, Any] | None = None
-    ) -> Awaitable[Reply]: ...
+    ) -> Awaitable[Reply]:
+        """The reply to `messages`; `sampling` replaces values of the role's own."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
     while start >= 0:
         try:
             found, end = decoder.raw_decode(text, start)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             end = start + 1
         else:
             yield found

@@ -1,21 +1,31 @@
 """The config: checked against its closed schema, defaults filled in, and cut into what each stage needs."""
 
 import difflib
-from collections.abc import Iterator, Mapping, MutableMapping
+import re
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import yaml
 
 from lmev2.errors import UserError
+from lmev2.prompts import template_names
 
 Schema = Mapping[str, Any]
 
 
 class ConfigError(UserError):
     """The config is wrong; the message lists every fault with its key and the remedy."""
+
+    @classmethod
+    def listing(cls, faults: Collection[str]) -> "ConfigError":
+        """The error that lists `faults`, each once, in order of their keys."""
+        faults = sorted(set(faults))
+        lines = [f"  {number}. {fault}" for number, fault in enumerate(faults, 1)]
+        return cls("\n".join([f"the config has {len(faults)} fault{'s' * (len(faults) > 1)}:", *lines]))
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,18 @@ class Arm:
         return f"{self.id}@{self.operating_point}" if self.operating_point else self.id
 
 
+def keep_order(config: MutableMapping[str, Any], base: Mapping[str, Any]) -> None:
+    """Order the keys of `config` as in `base`, and further keys after them, in place and at every depth.
+
+    Snakemake puts the keys of an added config file first. Without this, a file that changes one option of
+    a method would move its row in every table, and a changed endpoint would rerun the report.
+    """
+    for key in [*(key for key in base if key in config), *(key for key in config if key not in base)]:
+        config[key] = value = config.pop(key)
+        if isinstance(value, MutableMapping) and isinstance(base.get(key), Mapping):
+            keep_order(value, base[key])
+
+
 def resolve(config: MutableMapping[str, Any], schema_file: str | Path) -> None:
     """Check `config` and fill in its defaults, in place.
 
@@ -47,13 +69,13 @@ def resolve(config: MutableMapping[str, Any], schema_file: str | Path) -> None:
     schema = yaml.safe_load(Path(schema_file).read_text(encoding="utf-8"))
     _fill_defaults(config, schema, schema)
     validator = jsonschema.Draft202012Validator(schema)
-    faults = [line for error in validator.iter_errors(config) for line in _explain(error, schema)]
-    faults += _beyond_schema(config) if not faults else []
+    errors = list(validator.iter_errors(config))
+    faults = [line for error in errors for line in _explain(error)] + list(_unquoted(config))
+    # What a schema cannot state is checked in the sections that it finds sound.
+    sound = config.keys() - {error.absolute_path[0] for error in errors if error.absolute_path}
+    faults += _beyond_schema({key: config[key] for key in sound})
     if faults:
-        raise ConfigError(
-            "the config has {} fault{}:\n".format(len(faults), "s" * (len(faults) > 1))
-            + "\n".join(f"  {number}. {fault}" for number, fault in enumerate(sorted(faults), 1))
-        )
+        raise ConfigError.listing(faults)
 
 
 def arms(config: Mapping[str, Any]) -> list[Arm]:
@@ -125,45 +147,130 @@ def _fill_defaults(value: Any, schema: Schema, root: Schema) -> None:
 
 def _dereferenced(schema: Schema, root: Schema) -> Schema:
     if "$ref" in schema:
-        return root["$defs"][schema["$ref"].rpartition("/")[2]]
+        return {**root["$defs"][schema["$ref"].rpartition("/")[2]], **schema}  # a default may stand beside
     return schema
 
 
-def _explain(error: jsonschema.ValidationError, root: Schema) -> Iterator[str]:
-    place = ".".join(map(str, error.absolute_path)) or "the config"
-    if error.validator == "additionalProperties" and isinstance(error.instance, Mapping):
+def _explain(error: jsonschema.ValidationError) -> Iterator[str]:
+    """One line a fault: the key, what is wrong with it, what it should be."""
+    place = ".".join(map(str, error.absolute_path))
+    value, expected = f"{error.instance!r:.200}", error.validator_value
+    if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         for key in error.instance.keys() - known.keys():
-            near = difflib.get_close_matches(str(key), known, n=1, cutoff=0.6)
-            hint = f"did you mean {near[0]!r}?" if near else f"it may have {', '.join(sorted(known))}"
-            yield f"{'' if place == 'the config' else place + '.'}{key}: unknown key; {hint}"
+            hint = _hint(str(key), known) or f"; there is {', '.join(sorted(known))}"
+            yield f"{_join(place, key)}: unknown key{hint}"
     elif error.validator == "required":
-        for key in error.validator_value:
+        for key in expected:
             if key not in error.instance:
-                yield f"{'' if place == 'the config' else place + '.'}{key}: missing"
-    elif error.validator == "pattern":
-        yield f"{place}: {error.instance!r} does not match {error.validator_value}"
-    elif error.validator == "enum":
-        yield f"{place}: {error.instance!r} is not one of {', '.join(map(repr, error.validator_value))}"
+                yield f"{_join(place, key)}: missing"
+    elif "propertyNames" in error.absolute_schema_path:
+        yield f"{_join(place, error.instance)}: the name should be {error.schema['description']}"
     else:
-        yield f"{place}: {error.message if len(error.message) < 300 else error.message[:300] + '…'}"
+        yield f"{place or 'the config'}: {value} {_expectation(error)}"
+
+
+def _expectation(error: jsonschema.ValidationError) -> str:
+    expected = error.validator_value
+    match error.validator:
+        case "type":
+            kinds = [expected] if isinstance(expected, str) else expected
+            return f"should be {' or '.join(_KINDS[kind] for kind in kinds)}"
+        case "pattern":
+            return f"should be {error.schema['description']}"
+        case "enum":
+            return f"is not one of {', '.join(map(repr, expected))}{_hint(str(error.instance), expected)}"
+        case "minimum":
+            return f"should be at least {expected}"
+        case "maximum":
+            return f"should be at most {expected}"
+        case "exclusiveMinimum":
+            return f"should be more than {expected}"
+        case "exclusiveMaximum":
+            return f"should be less than {expected}"
+        case "minLength" | "minItems" | "minProperties":
+            return "should not be empty"
+        case "uniqueItems":
+            return "has an entry twice"
+    raise AssertionError(f"config.schema.yaml uses {error.validator}, for which there is no message")
+
+
+_KINDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping of keys to values",
+    "string": "a text",
+}
+
+
+def _hint(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _join(place: str, key: Any) -> str:
+    return f"{place}.{key}" if place else str(key)
+
+
+def _unquoted(value: Any, place: str = "") -> Iterator[str]:
+    """Keys that YAML takes for something else than text: numbers, dates, yes and no."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                yield f"{_join(place, key)}: YAML reads this key as {type(key).__name__}; put it in quotes"
+            yield from _unquoted(inner, _join(place, key))
 
 
 def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:
-    """Faults that a schema cannot state."""
-    methods = config["methods"]
-    if not any(method["enabled"] for method in methods.values()):
+    """Faults that a schema cannot state, in the sections given."""
+    methods = config.get("methods", {})
+    if methods and not any(method["enabled"] for method in methods.values()):
         yield "methods: none is enabled"
     for id_, method in methods.items():
         parent = method["ablation_of"]
-        if parent is not None and parent not in methods:
-            near = difflib.get_close_matches(parent, methods, n=1)
-            yield f"methods.{id_}.ablation_of: there is no method {parent!r}" + (
-                f"; did you mean {near[0]!r}?" if near else ""
-            )
-    for role, model in config["models"].items():
+        if parent == id_:
+            yield f"methods.{id_}.ablation_of: a method is no ablation of itself"
+        elif parent is not None and parent not in methods:
+            yield f"methods.{id_}.ablation_of: there is no method {parent!r}{_hint(parent, methods)}"
+    templates = template_names()
+    for name in config.get("prompts", {}):
+        if name not in templates:
+            hint = _hint(name, templates) or f"; there is {', '.join(templates)}"
+            yield f"prompts.{name}: there is no such template{hint}"
+    for role, model in config.get("models", {}).items():
         if model["provider"] == "openai":
+            yield from _endpoint_faults(f"models.{role}", model["base_url"], model["api_key_env"])
+        priced = model["provider"] == "embedded" or model["model"] in config.get("prices", {})
+        if config.get("budget") is not None and not priced:
             yield (
-                f"models.{role}.provider: 'openai' is not available in this version; "
-                "use 'embedded' (docs/embedded-models.md)"
+                f"prices: a budget is set, but {model['model']!r} (models.{role}) has no price; give its "
+                "input and output price for a million tokens, 0 for a server of your own"
             )
+
+
+def _endpoint_faults(place: str, base_url: str | None, api_key_env: str | None) -> Iterator[str]:
+    """What is wrong with an endpoint; the values are not repeated, as either may hold a secret."""
+    if api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", api_key_env):
+        yield (
+            f"{place}.api_key_env: should be the name of an environment variable, such as OPENAI_API_KEY, "
+            "never the key itself"
+        )
+    if base_url is None:
+        if api_key_env is None:
+            yield (
+                f"{place}: without base_url the model is OpenAI's, which wants a key: name its environment "
+                "variable in api_key_env, or give the base_url of your own server, such as "
+                "http://localhost:8000/v1"
+            )
+        return
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        yield f"{place}.base_url: should be like http://localhost:8000/v1"
+    if parts.username or parts.password or parts.query or parts.fragment:
+        yield (
+            f"{place}.base_url: should hold no user, password or query, as addresses are printed; put the "
+            "secret in the environment variable that api_key_env names"
+        )

@@ -1,18 +1,36 @@
 """What the rules need of the config: the arms, and for each stage the params that change its result."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lmev2.configuration import ConfigError, arms, resolve
-from lmev2.llm.models import model_of
-from lmev2.memory.registry import memory_class, needs_of
+import yaml
+
+from lmev2.agent.spec import agent_spec
+from lmev2.configuration import Arm, ConfigError, arms, keep_order, resolve
+from lmev2.ingest.coverage import FILE as COVERAGE
+from lmev2.llm.models import ROLES, model_of
+from lmev2.memory.oracle_questions import TABLE as ORACLE_TABLE
+from lmev2.memory.paper_mode import TABLE
+from lmev2.memory.registry import AGENT, MethodClassError, file_of_class, memory_class, needs_of, options_of
 from lmev2.prompts import prompt_params
-from lmev2.provenance import code_digest, file_of_class
+from lmev2.provenance import code_digest, file_sha256
+from lmev2.report.paper import RELEASED_QUESTIONS_SHA256, paper_file
+from lmev2.tokenizer import tokenizer_file
 
 # Parts of the package that carry calls and files but decide no result of a memory method.
-INFRASTRUCTURE = ("llm", "journal.py", "prompts", "provenance.py", "records.py", "store.py", "errors.py")
+INFRASTRUCTURE = (
+    *("llm", "money", "prompts"),
+    *("errors.py", "journal.py", "provenance.py", "records.py", "store.py"),
+)
+
+# What the label of an arm ends with that sees more of a question than the privacy rule allows.
+UNSAFE = " (not leaderboard-safe)"
+
+# Jobs of a stage that share a role's requests in flight; more of them wait for one to end.
+JOBS_AT_ONCE = 4
 
 
 class Flow:
@@ -28,12 +46,15 @@ class Flow:
 
     def __init__(self, config: dict[str, Any], root: str | Path) -> None:
         root = Path(root)
+        keep_order(config, yaml.safe_load((root / "config" / "config.yaml").read_text(encoding="utf-8")))
         resolve(config, root / "config" / "config.schema.yaml")
         self.config = config
         self.scripts = root / "workflow" / "scripts"
         self.dataset = Path(config["dataset"]["path"])
         self.tiers: list[str] = config["tiers"]
         self.arms = {arm.name: arm for arm in arms(config)}
+        self.memories = self._memories()
+        self.tokenizer = self._tokenizer()
 
     def dataset_files(self, *names: str) -> list[str]:
         """Those of the dataset's files that are there; ingest names the missing ones itself."""
@@ -52,9 +73,41 @@ class Flow:
         except ValueError as error:
             raise ConfigError(str(error)) from error
 
+    @property
+    def total_slots(self) -> dict[str, int]:
+        """Snakemake resource -> requests in flight to a role's endpoint over all jobs."""
+        models = self.config["models"]
+        return {f"{role}_slots": models[role]["limits"]["concurrency"] for role in (*ROLES, AGENT)}
+
+    def slots(self, role: str, jobs: int = 1) -> int:
+        """How many of them one of `jobs` equal jobs asks for; none for an embedded engine."""
+        if self.config["models"][role]["provider"] == "embedded":
+            return 0
+        return math.ceil(self.total_slots[f"{role}_slots"] / min(jobs, JOBS_AT_ONCE))
+
+    def query_slots(self, name: str, role: str) -> int:
+        """Those of an arm's query job: one for each of its queries that run side by side."""
+        if role not in self.memories[name][1]["roles"]:
+            return 0
+        return min(self.slots(role), self.arms[name].concurrency)
+
+    @property
+    def key_variables(self) -> list[str]:
+        """Environment variables that hold the keys of the run; a replay needs none."""
+        if self.config["journal"]["replay"]:
+            return []
+        remote = [model for model in self.config["models"].values() if model["provider"] != "embedded"]
+        return sorted({model["api_key_env"] for model in remote if model["api_key_env"]})
+
     def prompts(self, *stems: str) -> dict[str, Any]:
         """The prompt templates whose names begin with one of `stems`."""
         return prompt_params(stems, self.config["prompts"])
+
+    def _tokenizer(self) -> dict[str, Any]:
+        """How the reader's context is counted; a tokenizer file counts by its content."""
+        section = self.config["read"]["tokenizer"]
+        path = tokenizer_file(section["name"])
+        return {**section, "sha256": file_sha256(path)} if path else section
 
     @cached_property
     def recipe(self) -> dict[str, Any]:
@@ -65,17 +118,47 @@ class Flow:
 
     def pools(self, name: str) -> tuple[str, ...]:
         """The shared pools that an arm reads."""
-        return self._needs(name)["pools"]
+        return self.memories[name][1]["pools"]
+
+    def private_tables(self, name: str) -> tuple[str, ...]:
+        """Tables that an arm reads although the privacy rule keeps them from methods (`mode: paper`)."""
+        return self.memories[name][1]["private_tables"]
+
+    @property
+    def judges(self) -> list[str]:
+        """The model roles that judge."""
+        return [role for role in ("judge", "second_judge") if role in self.config["models"]]
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether verdicts are asked beside those of record, to see how far the judge can be relied on."""
+        return self.config["judge"]["repeats"] > 1 or len(self.judges) > 1
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the dataset comes with evidence labels."""
+        return bool(self.dataset_files(COVERAGE))
+
+    @property
+    def pilots(self) -> list[str]:
+        """Methods that read the evidence labels and are asked the non-abstention questions only."""
+        return sorted({arm.id for name, arm in self.arms.items() if self.reads_labels(name)})
+
+    def reads_labels(self, name: str) -> bool:
+        """Whether an arm is a pilot study: it reads the evidence labels and competes with no method."""
+        return ORACLE_TABLE in self.private_tables(name)
 
     def query(self, name: str) -> dict[str, Any]:
         """Params of the query stage of one arm."""
-        arm, needs = self.arms[name], self._needs(name)
+        arm, (options, needs) = self.arms[name], self.memories[name]
         file = file_of_class(arm.reference)
         return {
             "method": {"id": arm.id, "operating_point": arm.operating_point, "class": arm.reference},
-            "options": dict(arm.options),
+            "options": options,
             "pools": list(needs["pools"]),
-            "models": self.models(*needs["roles"], sampling=arm.sampling),
+            "leaderboard_safe": not needs["private_tables"],
+            "models": self.models(*(role for role in needs["roles"] if role != AGENT), sampling=arm.sampling),
+            "agent": self.agent if AGENT in needs["roles"] else {},
             "prompts": self.prompts(*needs["prompts"]) if needs["prompts"] else {},
             "sampling": {role: dict(values) for role, values in arm.sampling.items()},
             # The code that a finished query depends on; how calls are journaled is not part of it.
@@ -83,12 +166,31 @@ class Flow:
             "code": self.code("query_memory", file),
         }
 
-    def _needs(self, name: str) -> dict[str, tuple[str, ...]]:
-        arm = self.arms[name]
+    @cached_property
+    def agent(self) -> dict[str, Any]:
+        """What results depend on of the coding agent."""
         try:
-            return needs_of(memory_class(arm.reference), arm.options)
+            return agent_spec(self.config).identity()
         except ValueError as error:
-            raise ConfigError(f"methods.{arm.id}: {error}") from error
+            raise ConfigError(str(error)) from error
+
+    def runs_agent(self, name: str) -> bool:
+        """Whether an arm's queries run a coding agent, and so need the trajectories' files."""
+        return AGENT in self.memories[name][1]["roles"]
+
+    def _memories(self) -> dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]]:
+        """Each arm's complete options and what its class needs."""
+        found, faults = {}, []
+        for name, arm in self.arms.items():
+            try:
+                cls = memory_class(arm.reference)
+                options = options_of(cls, arm.options)
+                found[name] = options, needs_of(cls, options)
+            except MethodClassError as error:
+                faults.append(f"{_place(arm)}: {error}")
+        if faults:
+            raise ConfigError.listing(faults)
+        return found
 
     @cached_property
     def all_pools(self) -> list[str]:
@@ -108,8 +210,35 @@ class Flow:
     @property
     def model_names(self) -> dict[str, dict[str, str]]:
         """How tables and figures name the models."""
-        models = self.config["models"]
-        return {role: {key: model[key] for key in ("provider", "model")} for role, model in models.items()}
+        models = {
+            role: {key: model[key] for key in ("provider", "model")}
+            for role, model in self.config["models"].items()
+            if role != AGENT or any(map(self.runs_agent, self.arms))
+        }
+        if AGENT in models:
+            models[AGENT]["model"] = agent_spec(self.config).name.partition(":")[2]
+        return models
+
+    @cached_property
+    def is_released(self) -> bool:
+        """Whether the questions are those of the released dataset, so that the paper's figures compare."""
+        questions = self.dataset / "questions.jsonl"
+        return questions.is_file() and file_sha256(questions) == RELEASED_QUESTIONS_SHA256
+
+    @staticmethod
+    def paper(*names: str) -> dict[str, str]:
+        """Digests of data files with the paper's figures, by which a rule reruns when one is mended."""
+        return {name: file_sha256(paper_file(name)) for name in names}
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What tables and figures say that their numbers were made with."""
+        return {"dataset": self.dataset_name, "models": self.model_names, "released": self.is_released}
+
+    def stats(self, *keys: str) -> dict[str, Any]:
+        """Those keys of the config's `stats` section; all of them by default."""
+        section = self.config["stats"]
+        return {key: section[key] for key in keys or section}
 
     @property
     def saved_config(self) -> dict[str, Any]:
@@ -119,17 +248,30 @@ class Flow:
             role: {key: value for key, value in model.items() if key not in without}
             for role, model in self.config["models"].items()
         }
-        return {**{key: value for key, value in self.config.items() if key != "journal"}, "models": models}
+        methods = {
+            id_: {key: value for key, value in method.items() if key != "concurrency"}
+            for id_, method in self.config["methods"].items()
+        }
+        rest = {key: value for key, value in self.config.items() if key not in ("journal", "budget")}
+        return {**rest, "models": models, "methods": methods}
 
-    def methods(self) -> list[dict[str, Any]]:
-        """The arms as statistics and report need them, in the config's order."""
+    def methods(self, names: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """The arms (or those of `names`) as statistics and report need them, in the config's order."""
         return [
             {
                 "id": arm.id,
                 "operating_point": arm.operating_point,
-                "label": arm.label,
+                "label": arm.label + UNSAFE * (TABLE in self.private_tables(arm.name)),
                 "family": arm.family,
                 "ablation_of": arm.ablation_of,
+                "labels": self.reads_labels(arm.name),
+                "class": arm.reference,
             }
             for arm in self.arms.values()
+            if names is None or arm.name in names
         ]
+
+
+def _place(arm: Arm) -> str:
+    point = f".operating_points.{arm.operating_point}" if arm.operating_point else ""
+    return f"methods.{arm.id}{point}"

@@ -12,11 +12,11 @@ from lmev2.errors import UserError
 from lmev2.journal import Journal
 from lmev2.llm.door import Door
 from lmev2.llm.models import model_of
+from lmev2.money.budget import Budget, BudgetError
+from lmev2.money.usage import usage_by_role
 from lmev2.progress import Progress
 from lmev2.prompts import Prompts
-from lmev2.provenance import write_meta
-
-USAGE = ("calls", "attempts", "input_tokens", "output_tokens", "cost")
+from lmev2.provenance import file_sha256, write_meta
 
 
 class Job:
@@ -37,6 +37,8 @@ class Job:
         self.params: dict[str, Any] = dict(snakemake.params.items())
         self.params.update(self.params.pop(section, {}))
         self.config: Mapping[str, Any] = snakemake.config
+        self.roles: tuple[str, ...] = ()  # of the models that the job may ask
+        self._progress: Progress | None = None
 
     def __enter__(self) -> "Job":
         logging.basicConfig(
@@ -52,14 +54,19 @@ class Job:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: Any) -> None:
         if error is None:
             return
-        logging.error("%s", "".join(traceback.format_exception(error)))
-        if isinstance(error, UserError):
+        if not isinstance(error, UserError):
+            logging.error("%s", "".join(traceback.format_exception(error)))
+        else:
+            logging.error("%s", error)
             print(f"[{self.title}] {error}", file=sys.stderr, flush=True)
+            if isinstance(error, BudgetError) and self._progress:
+                self._progress.close("the rest is left to do")
             sys.exit(1)
 
     def progress(self, unit: str, total: int | None = None) -> Progress:
         """A progress line for this job."""
-        return Progress(self.title, unit, total)
+        self._progress = Progress(self.title, unit, total)
+        return self._progress
 
     def prompts(self) -> Prompts:
         """The templates that the params name."""
@@ -67,10 +74,16 @@ class Job:
 
     def door(self, *roles: str, sampling: Mapping[str, Mapping[str, Any]] | None = None) -> Door:
         """The door to the models of `roles`; `sampling` has values of an operating point, which win."""
+        self.roles = roles
         models = {role: model_of(role, self.config, (sampling or {}).get(role)) for role in roles}
         journal = self.config["journal"]
         door = Door(
-            models, journal["path"], replay=journal["replay"], again=self.params.get("retry_statuses", ())
+            models,
+            journal["path"],
+            replay=journal["replay"],
+            again=self.params.get("retry_statuses", ()),
+            budget=Budget(self.config["budget"], journal["path"]),
+            slots={role: self.snakemake.resources.get(f"{role}_slots", 0) for role in roles},
         )
         for notice in door.damaged:
             logging.warning("%s", notice)
@@ -85,18 +98,19 @@ class Job:
         """Write the meta file beside the job's output.
 
         Args:
-            rows: the rows written; their statuses are counted and their usage is summed.
+            rows: the rows written; their statuses are counted and their usage is summed by role.
             counts: further counts.
         """
         rows = list(rows)
         statuses = Counter(row["status"] for row in rows if "status" in row)
-        usage = {name: sum(row[name] for row in rows if name in row) for name in USAGE} if statuses else {}
         write_meta(
             self.snakemake.output.meta,
             stage=self.snakemake.rule,
             params=self.params,
             counts={"rows": len(rows), "status": dict(statuses), **counts},
-            usage=usage,
+            usage=usage_by_role(rows, self.roles[0]) if self.roles else {},
+            # With the inputs' digests the meta files form a chain down to the dataset's own files.
+            inputs={path: file_sha256(path) for path in sorted(self.snakemake.input) if Path(path).is_file()},
         )
 
 

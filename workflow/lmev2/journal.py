@@ -19,7 +19,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -139,6 +139,10 @@ class Journal:
     def __len__(self) -> int:
         return len(self._where)
 
+    def __iter__(self) -> Iterator[str]:
+        """All keys, as they were recorded."""
+        return iter(list(self._where))
+
     def get(self, key: str) -> dict[str, Any] | None:
         """The record of `key`, or None."""
         with self._guard:
@@ -155,6 +159,18 @@ class Journal:
                     del self._where[key]
                     self.refresh()
             return None
+
+    def recorded(self, request: dict[str, Any], again: Collection[str] = ()) -> dict[str, Any] | None:
+        """The record of `request` that `once` would return without making it, or None."""
+        record = self.get(self._newest(request)[0])
+        return None if record is None or record["status"] in again else record
+
+    def _newest(self, request: dict[str, Any]) -> tuple[str, str]:
+        """The key of the newest record of `request`, and the key that a further one would have."""
+        key, retries = request_key(request), 0
+        while (later := request_key({**request, "retry": retries + 1})) in self:
+            key, retries = later, retries + 1
+        return key, later
 
     # -- writing ----------------------------------------------------------------------------------
 
@@ -178,8 +194,8 @@ class Journal:
             except OSError as error:
                 os.ftruncate(handle, offset)  # no torn line in the middle of the part
                 raise JournalWriteError(
-                    f"{self._own}: cannot write to the journal ({error.strerror}); all earlier records are safe: "
-                    "make room, then run again"
+                    f"{self._own}: cannot write to the journal ({error.strerror}); "
+                    "all earlier records are safe: make room, then run again"
                 ) from error
             self._where.setdefault(key, (self._own, offset + 74, len(line) - 75))
             self._read_to[self._own] = offset + len(line)
@@ -218,7 +234,7 @@ class Journal:
                 self._handle = None
 
     def compact(self) -> None:
-        """Close this process's part and rewrite it, and those of dead processes of this machine, as Parquet."""
+        """Close this process's part; rewrite it, and those of this machine's dead processes, as Parquet."""
         self.close()
         for path in sorted(self.folder.glob("*.jsonl")):
             host, pid, _ = path.stem.rsplit("-", 2)
@@ -271,9 +287,7 @@ class Journal:
         async def make_one(keys: list[str]) -> list[dict[str, Any]]:
             return [await make(keys[0])]
 
-        key, retries = request_key(request), 0
-        while (later := request_key({**request, "retry": retries + 1})) in self:
-            key, retries = later, retries + 1
+        key, later = self._newest(request)
         record = self.get(key)
         if record is None or (record["status"] in again and not self.replay):
             key = key if record is None else later
@@ -310,18 +324,19 @@ class Journal:
 
     @asynccontextmanager
     async def _lease(self, name: str) -> AsyncIterator[None]:
-        lock = self._locks.setdefault(name, asyncio.Lock())
-        async with lock:
-            path = self.folder / "leases" / name
-            while not _take(path):
-                await asyncio.sleep(POLL_SECONDS)
-            beat = asyncio.create_task(_keep_fresh(path))
-            try:
-                yield
-            finally:
-                beat.cancel()
-                path.unlink(missing_ok=True)
-        self._locks.pop(name, None)
+        try:
+            async with self._locks.setdefault(name, asyncio.Lock()):
+                path = self.folder / "leases" / name
+                while not _take(path):
+                    await asyncio.sleep(POLL_SECONDS)
+                beat = asyncio.create_task(_keep_fresh(path))
+                try:
+                    yield
+                finally:
+                    beat.cancel()
+                    path.unlink(missing_ok=True)
+        finally:
+            self._locks.pop(name, None)  # a lock is of use in one event loop only
 
 
 def _birth(part: Path) -> tuple[int, str]:

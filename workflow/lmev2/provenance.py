@@ -9,10 +9,9 @@ docstrings, so comments, docstrings and layout rerun nothing.
 import ast
 import hashlib
 import importlib.metadata
-import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,18 @@ from lmev2.store import write_json
 
 PACKAGE = Path(lmev2.__file__).parent
 # Versions of these can change a result.
-LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "duckdb", "pillow", "openai", "matplotlib", "wordllama")
+LIBRARIES = (
+    "duckdb",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "pandas",
+    "pillow",
+    "pyarrow",
+    "scipy",
+    "tokenizers",
+    "wordllama",
+)
 
 
 def code_digest(*files: str | Path, leave_out: tuple[str, ...] = ()) -> str:
@@ -35,20 +45,23 @@ def code_digest(*files: str | Path, leave_out: tuple[str, ...] = ()) -> str:
     Returns:
         16 hex digits.
     """
-    closure: set[Path] = set()
     queue = [Path(file).resolve() for file in files]
+    # Python looks beside the script or plug-in first, wherever below it the import stands.
+    folders = {path.parent for path in queue} | {PACKAGE.parent}
+    closure: set[Path] = set()
     while queue:
         path = queue.pop()
         if path not in closure and not any(path.is_relative_to(PACKAGE / part) for part in leave_out):
             closure.add(path)
-            queue.extend(_module(path)[1])
+            roots = frozenset(folders | {_import_root(path)})
+            queue.extend(file for name in _module(path)[1] for file in _files_of(name, roots))
     # By content alone: the digest is the same wherever the project lies.
     return hashlib.sha256("".join(sorted(_module(path)[0] for path in closure)).encode()).hexdigest()[:16]
 
 
 @cache
-def _module(path: Path) -> tuple[str, tuple[Path, ...]]:
-    """Digest of one file's syntax tree, and the files of our own that it imports."""
+def _module(path: Path) -> tuple[str, frozenset[str]]:
+    """Digest of one file's syntax tree, and what it imports: dotted names, relative ones as paths."""
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     names: set[str] = set()
     for node in ast.walk(tree):
@@ -61,8 +74,7 @@ def _module(path: Path) -> tuple[str, tuple[Path, ...]]:
             base = package.joinpath(*node.module.split(".")) if node.module else package
             names.update(str(base / alias.name) for alias in node.names)
         _drop_docstring(node)
-    imported = {file for name in names for file in _files_of(name, path)}
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(imported))
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(names)
 
 
 def _drop_docstring(node: ast.AST) -> None:
@@ -76,44 +88,25 @@ def _drop_docstring(node: ast.AST) -> None:
             node.body = node.body[1:] or [ast.Pass()]
 
 
-def _files_of(name: str, importer: Path) -> Iterable[Path]:
-    """The files behind a dotted name, if it is of this package or lies beside the importing file."""
+@cache  # a Snakefile asks for a digest of each rule and method, and they import much the same
+def _files_of(name: str, roots: frozenset[Path]) -> tuple[Path, ...]:
+    """The files behind an imported name that lie below one of `roots`: packages on the way, module."""
     if name.startswith("/"):
         candidates = [Path(name), Path(name).parent]
     else:
         parts = name.split(".")
-        roots = [PACKAGE.parent] if parts[0] == PACKAGE.name else [importer.parent]
         candidates = [root.joinpath(*parts[:length]) for root in roots for length in range(1, len(parts) + 1)]
-    for candidate in candidates:
-        for file in (candidate.with_suffix(".py"), candidate / "__init__.py"):
-            if file.is_file():
-                yield file.resolve()
+    files = (file for path in candidates for file in (path.with_suffix(".py"), path / "__init__.py"))
+    return tuple(file.resolve() for file in files if file.is_file())
 
 
-def file_of_class(reference: str, folder: str | Path = ".") -> Path:
-    """The file that defines `package.module:Name` or `path/to/file.py:Name`.
-
-    Raises:
-        ValueError: it cannot be found; the message says where it was looked for.
-    """
-    module, separator, name = reference.rpartition(":")
-    if not separator or not name.isidentifier():
-        raise ValueError(f"class {reference!r} is not of the form 'package.module:Name' or 'file.py:Name'")
-    if module.endswith(".py"):
-        path = Path(folder) / module
-        if not path.is_file():
-            raise ValueError(f"class {reference!r}: there is no file {path}")
-        return path.resolve()
-    try:
-        spec = importlib.util.find_spec(module)
-    except ModuleNotFoundError:
-        spec = None
-    if spec is None or spec.origin is None:
-        raise ValueError(
-            f"class {reference!r}: no module {module!r} can be imported; install it in this environment "
-            "or name its file instead ('path/to/file.py:Name')"
-        )
-    return Path(spec.origin).resolve()
+@cache
+def _import_root(path: Path) -> Path:
+    """The folder that the absolute name of a module of a package starts from."""
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
 
 
 def file_sha256(path: str | Path) -> str:

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lmev2.boxed import is_unknown, parse_boxed
+from lmev2.boxed import Boxed, Found, is_unknown, parse_boxed
 from lmev2.image import Image
 from lmev2.llm.door import Door, Message
-from lmev2.llm.reply import usage_columns
+from lmev2.llm.faults import share_that_fits
+from lmev2.llm.reply import Reply, usage_columns
 from lmev2.memory.protocol import Question
 from lmev2.prompts import Prompts
 from lmev2.records import Status
-from lmev2.truncation import ApproximateCounter, truncate
+from lmev2.truncation import Counter, Truncated, truncate
 
 # A domain that the config does not describe is introduced by the environment's name alone.
 UNDESCRIBED = "the customised web environment '{environment}'"
@@ -28,13 +29,16 @@ class Reader:
         domains: domain -> sentence part that describes the environment.
         budget: tokens that the context may have.
         counter: how tokens are counted.
+        retruncate: where the server says that the prompt does not fit, cut the context to what it serves and
+            ask again; else that is the outcome.
     """
 
     door: Door
     prompts: Prompts
     domains: Mapping[str, str]
     budget: int
-    counter: ApproximateCounter
+    counter: Counter
+    retruncate: bool = False
 
     async def read(
         self, question: Question, place: Mapping[str, str], query: Mapping[str, Any]
@@ -48,37 +52,48 @@ class Reader:
         """
         items = query["items"]
         cut = truncate(items, self.budget, self.counter)
-        row = {
-            "context_items": len(items),
-            "context_items_kept": cut.kept,
-            "context_tokens": cut.tokens,
-            "context_tokens_kept": cut.tokens_kept,
-            "was_truncated": cut.was_truncated,
-            "prompt_sha256": self.prompts.sha256,
-        }
         if query["status"] != Status.OK:  # nothing was retrieved, so there is nothing to pay a reader for
             return {
-                **row,
+                **self._context(items, cut),
                 **_NO_ANSWER,
                 "status": query["status"],
                 "error": query["error"],
                 **usage_columns([]),
             }
-        reply = await self.door.chat(
-            "reader", self.messages(question, place, items[: cut.kept]), repeat=query["repeat"]
-        )
-        answer = parse_boxed(reply.text) if reply.status == Status.OK else None
+        replies = [await self._ask(question, place, query, cut)]
+        while self.retruncate and replies[-1].status == Status.CONTEXT_OVERFLOW and cut.kept:
+            budget = int(cut.tokens_kept * share_that_fits(replies[-1].error))
+            cut = truncate(items, max(1, budget), self.counter)
+            replies.append(await self._ask(question, place, query, cut))
+        reply = replies[-1]
+        status, answer = _answer(reply)
         return {
-            **row,
-            "status": str(reply.status),
-            "error": "",
+            **self._context(items, cut),
+            "status": str(status),
+            "error": reply.error,
             "response_raw": reply.text,
             "reasoning": reply.reasoning,
             "prediction": answer.prediction if answer else "",
             "boxed": str(answer.found) if answer else "",
             "is_unknown": bool(answer) and is_unknown(answer.prediction),
             "finish_reason": reply.finish_reason,
-            **usage_columns([reply]),
+            **usage_columns(replies),
+        }
+
+    async def _ask(
+        self, question: Question, place: Mapping[str, str], query: Mapping[str, Any], cut: Truncated
+    ) -> Reply:
+        messages = self.messages(question, place, query["items"][: cut.kept])
+        return await self.door.chat("reader", messages, repeat=query["repeat"])
+
+    def _context(self, items: Sequence[Mapping[str, Any]], cut: Truncated) -> dict[str, Any]:
+        return {
+            "context_items": len(items),
+            "context_items_kept": cut.kept,
+            "context_tokens": cut.tokens,
+            "context_tokens_kept": cut.tokens_kept,
+            "was_truncated": cut.was_truncated,
+            "prompt_sha256": self.prompts.sha256,
         }
 
     def messages(
@@ -96,6 +111,16 @@ class Reader:
             {"role": "system", "content": self.prompts.fill("reader.system", environment=environment)},
             {"role": "user", "content": parts},
         ]
+
+
+def _answer(reply: Reply) -> tuple[Status, Boxed | None]:
+    """Outcome and answer of a reply; one that was cut counts if it had closed its box before."""
+    answer = parse_boxed(reply.text)
+    if reply.status == Status.OK:
+        return Status.OK, answer
+    if reply.status == Status.LENGTH_NO_ANSWER and answer.found in (Found.ONE, Found.SEVERAL):
+        return Status.OK, answer
+    return reply.status, None
 
 
 _NO_ANSWER = {

@@ -60,6 +60,7 @@ TIMING_COLUMNS = frozenset(
         "latency_median_s",
         "latency_p95_s",
         "latency_max_s",
+        "by_role",  # its counts are in the row's own columns as sums
     }
 )
 
@@ -83,6 +84,9 @@ _usage = [
     ("queue_wait_s", pa.float64()),
     ("retry_wait_s", pa.float64()),
 ]
+
+# The usage of one row by the role of the model that was asked.
+BY_ROLE = pa.list_(pa.struct([("role", pa.string()), *_usage]))
 
 ITEM = pa.struct(
     [
@@ -120,6 +124,15 @@ SCHEMAS = {
     # All that a memory method may know of a question (privacy rule, FACTS section 4).
     "query_questions": pa.schema(
         _key + [("text", pa.string()), ("image", pa.string()), ("image_sha256", pa.string())]
+    ),
+    # What the privacy rule keeps from methods; made only where one has the option `mode: paper`.
+    "paper_questions": pa.schema(
+        _key
+        + [
+            ("question_type", pa.string()),
+            ("image", pa.string()),  # path as the dataset names it
+            ("original_goals", pa.list_(pa.string())),
+        ]
     ),
     "trajectories": pa.schema(
         [
@@ -162,6 +175,15 @@ SCHEMAS = {
             ("anchor_question_id", pa.string()),
         ]
     ),
+    # Evidence of the non-abstention questions, for pilot studies alone. Null where there is none.
+    "oracle_questions": pa.schema(
+        _key
+        + [
+            ("hop", pa.string()),
+            ("trajectory_id", pa.string()),
+            ("state_indexes", pa.list_(pa.int32())),
+        ]
+    ),
     # -- haystack -------------------------------------------------------------------------------
     "haystack": pa.schema(_key + [("position", pa.int32()), ("trajectory_id", pa.string())]),
     "haystack_labels": pa.schema(_key + [("position", pa.int32()), ("role", pa.string())]),
@@ -189,6 +211,19 @@ SCHEMAS = {
         ]
         + _usage
     ),
+    # Trajectories as files for coding agents; the folders lie in insert/files/.
+    "files": pa.schema(
+        [
+            ("trajectory_id", pa.string()),
+            ("folder", pa.string()),  # named by content
+            ("goal", pa.string()),
+            ("outcome", pa.string()),
+            ("start_url", pa.string()),
+            ("n_states", pa.int32()),
+            ("n_screenshots", pa.int32()),
+            ("actions", pa.list_(pa.string())),  # by state, each with the element that it touched
+        ]
+    ),
     # One per pair of neighbouring states.
     "events": pa.schema(
         [
@@ -214,6 +249,7 @@ SCHEMAS = {
             ("was_cut", pa.bool_()),
             ("digest", pa.string()),  # of the texts
         ]
+        + _usage  # a batch of texts is booked on the entry that completed it
     ),
     # -- query, read, judge ---------------------------------------------------------------------
     "query": pa.schema(
@@ -231,6 +267,7 @@ SCHEMAS = {
             ("insert_s", pa.float64()),  # sequential insertion of the haystack, not in latency_s
             ("in_flight", pa.int32()),  # queries of this job that ran beside it, itself included
             ("trace", pa.string()),  # JSON, method-specific
+            ("by_role", BY_ROLE),  # whose sums the usage columns are (but for latency_s)
         ]
         + _usage
     ),
@@ -270,6 +307,19 @@ SCHEMAS = {
         ]
         + _usage
     ),
+    # One row per command of a coding agent, in order of query, attempt and time (Figures 8 and 9).
+    "agent_commands": pa.schema(
+        _key
+        + _arm
+        + [
+            ("attempt", pa.int32()),  # 0-based
+            ("round", pa.int32()),  # 0-based, over all attempts of the query
+            ("class", pa.string()),  # lmev2.agent.classify.CLASSES
+            ("kind", pa.string()),  # of a raw command: search | read | scan; else ""
+            ("command", pa.string()),
+            ("exit_code", pa.int32()),
+        ]
+    ),
     # -- stats ----------------------------------------------------------------------------------
     # status is the first of query, read, judge that is not "ok".
     "scores": pa.schema(
@@ -290,6 +340,39 @@ SCHEMAS = {
             ("latency_s", pa.float64()),  # of the query
         ]
     ),
+    # Verdicts on judged answers: the one of record (judge "judge", asking 0) and those asked beside it.
+    "verdicts": pa.schema(
+        _key
+        + _arm
+        + [
+            ("evaluator", pa.string()),
+            ("judge", pa.string()),  # role: "judge" | "second_judge"
+            ("asking", pa.int32()),  # 0-based
+            ("label", pa.int8()),  # null where no verdict could be read
+            ("status", pa.string()),
+        ]
+        + _usage
+    ),
+    # What the context that the reader got holds (docs/statistics.md); null where the labels are missing.
+    "retrieval": pa.schema(
+        _key
+        + _arm
+        + [
+            ("ability", pa.string()),
+            ("abstention", pa.bool_()),
+            ("domain", pa.string()),
+            ("status", pa.string()),  # of the query
+            ("context_tokens", pa.int64()),  # after truncation
+            ("holds_family", pa.bool_()),  # a trajectory of the task family of an answer trajectory
+            ("holds_trajectory", pa.bool_()),  # an answer trajectory
+            ("holds_state", pa.bool_()),  # an evidence state of one
+            ("holds_every_hop", pa.bool_()),  # an evidence state for each hop
+            ("holds_url", pa.bool_()),  # a state with the URL of an evidence state
+            ("rank_trajectory", pa.int32()),  # place of the first piece from an answer trajectory, from 1
+            ("rank_state", pa.int32()),  # of the first that shows an evidence state
+            ("holds_gold", pa.bool_()),  # every gold phrase; null where the evaluator has none
+        ]
+    ),
     # One row per method x operating point x tier x subset x column.
     # subset: all | judge_free | abstention | answerable | domain=<name>; column: overall | an ability.
     "accuracy": pa.schema(
@@ -301,7 +384,7 @@ SCHEMAS = {
             ("column", pa.string()),
             ("n", pa.int32()),  # questions
             ("accuracy", pa.float64()),
-            ("low", pa.float64()),  # 95 % interval
+            ("low", pa.float64()),  # interval (config: stats.interval, stats.confidence)
             ("high", pa.float64()),
             ("unknown", pa.float64()),  # share answered UNKNOWN
             ("errors", pa.int32()),  # question x repeat rows whose status is not ok
@@ -319,7 +402,7 @@ SCHEMAS = {
             ("latency_max_s", pa.float64()),
         ]
     ),
-    # One row per ordered pair of arms, tier and column (subset "all").
+    # One row per ordered pair of arms, tier and column; in subsets other than "all" only family baselines.
     "significance": pa.schema(
         [
             ("method", pa.string()),
@@ -327,6 +410,7 @@ SCHEMAS = {
             ("baseline", pa.string()),
             ("baseline_operating_point", pa.string()),
             ("tier", pa.string()),
+            ("subset", pa.string()),  # as in accuracy
             ("column", pa.string()),
             ("is_family_baseline", pa.bool_()),  # the pair counts for the mark of Table 2
             ("n", pa.int32()),
@@ -335,10 +419,21 @@ SCHEMAS = {
             ("high", pa.float64()),
             ("p_one_sided", pa.float64()),
             ("p_two_sided", pa.float64()),
+            ("resamples", pa.int32()),  # 0: computed exactly
+            ("p_standard_error", pa.float64()),  # Monte Carlo error of p_one_sided, 0 where exact
             ("p_mcnemar", pa.float64()),
-            ("p_holm", pa.float64()),  # one-sided, over the method's family baselines of this tier
+            ("p_holm", pa.float64()),  # over the family baselines and columns of this tier and subset
             ("wins", pa.int32()),
             ("losses", pa.int32()),
+            ("cohens_h", pa.float64()),  # effect sizes: of the two accuracies,
+            ("odds_ratio", pa.float64()),  # wins to losses; null without losses
+            # The second reading: questions with an error in either arm left out; null if none are left.
+            ("errors", pa.int32()),  # so many questions
+            ("difference_without_errors", pa.float64()),
+            ("low_without_errors", pa.float64()),
+            ("high_without_errors", pa.float64()),
+            ("p_one_sided_without_errors", pa.float64()),
+            ("p_two_sided_without_errors", pa.float64()),
         ]
     ),
 }

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from huggingface_hub import hf_hub_download
-from huggingface_hub.errors import HfHubHTTPError
 from tokenizers import Tokenizer
 
 from lmev2.errors import UserError
@@ -101,14 +99,9 @@ def counter_of(section: Mapping[str, Any]) -> Counter:
         TokenizerError: there is no such tokenizer, or it cannot be fetched.
     """
     if section["name"] == APPROXIMATE:
-        return ApproximateCounter(
-            section["chars_per_token"], section["image_patch"], section["image_extra"]
-        )
-    path = tokenizer_file(section["name"]) or _fetched(section["name"], section["revision"])
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing narrower
-        raise TokenizerError(f"read.tokenizer.name: {path} is not a {FILE} ({error})") from error
+        return ApproximateCounter(section["chars_per_token"], section["image_patch"], section["image_extra"])
+    path = tokenizer_file(section["name"])
+    tokenizer = _from_file(path) if path else _from_hub(section["name"], section["revision"])
     return TokenizerCounter(tokenizer, ImageRule(**section["images"]))
 
 
@@ -133,12 +126,19 @@ def tokenizer_file(name: str) -> Path | None:
     return None
 
 
-def _fetched(name: str, revision: str) -> Path:
+def _from_file(path: Path) -> Tokenizer:
     try:
-        return Path(hf_hub_download(name, FILE, revision=revision))
-    except (OSError, HfHubHTTPError, ValueError) as error:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise TokenizerError(f"read.tokenizer.name: {path} is not a {FILE} ({error})") from error
+
+
+def _from_hub(name: str, revision: str) -> Tokenizer:
+    try:
+        return Tokenizer.from_pretrained(name, revision=revision)
+    except (OSError, ValueError) as error:
         raise TokenizerError(
-            f"read.tokenizer.name: cannot get {FILE} of {name!r} (revision {revision}) from the Hugging Face hub: "
-            f"{str(error).splitlines()[0]} Without network, copy the model's {FILE} here and give its path, or set "
-            f"name: {APPROXIMATE}"
+            f"read.tokenizer.name: cannot get {FILE} of {name!r} (revision {revision}) from the Hugging Face "
+            f"hub: {str(error).splitlines()[0]} Without network, copy the model's {FILE} here and give its "
+            f"path, or set the name to {APPROXIMATE}"
         ) from error

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from lmev2.accessibility import annotate_actions
 from lmev2.image import Image
-from lmev2.store import read_rows
+from lmev2.store import read_rows, read_table
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,19 @@ class Trajectories(Mapping[str, Trajectory]):
     def goal(self, trajectory_id: str) -> str:
         """Its goal, without reading its states."""
         return self._rows[trajectory_id]["goal"]
+
+    def page_titles(self, trajectory_id: str) -> tuple[str, ...]:
+        """Page titles by state, without reading its trees; "" where a tree names none."""
+        return self._page_titles[trajectory_id]
+
+    @cached_property
+    def _page_titles(self) -> dict[str, tuple[str, ...]]:
+        titles = read_table(self._path, ["page_title"]).column("page_title").to_pylist()
+        found, start = {}, 0
+        for trajectory_id, row in self._rows.items():
+            found[trajectory_id] = tuple(titles[start : start + row["n_states"]])
+            start += row["n_states"]
+        return found
 
     def _read_one(self, trajectory_id: str) -> Trajectory:
         row = self._rows[trajectory_id]

@@ -19,9 +19,10 @@ class Counter(Protocol):
     """A way of counting a context's tokens: approximate (here) or a model's own (`lmev2.tokenizer`)."""
 
     def prefix_tokens(self, items: Sequence[Any]) -> list[int]:
-        """Tokens of the first 0, 1, … n items; items have `kind`, `text`, `width` and `height` (`records.ITEM`).
+        """Tokens of the first 0, 1, … n items.
 
-        No items are no tokens; any others have the envelope of a message around them. Never falls.
+        Items have `kind`, `text`, `width` and `height` as in `records.ITEM`. No items are no tokens; any
+        others have the envelope of a message around them. Never falls.
         """
 
 
@@ -75,7 +76,13 @@ class Truncated:
 
 
 def truncate(items: Sequence[Any], budget: int, counter: Counter) -> Truncated:
-    """The longest prefix of whole items within `budget` tokens."""
+    """The longest prefix of whole items within `budget` tokens.
+
+    Raises:
+        ValueError: the budget is not positive.
+    """
+    if budget < 1:
+        raise ValueError(f"a context's budget must be at least one token, it is {budget}")
     totals = counter.prefix_tokens(items)
     # Totals never fall, so the first prefix over budget ends the search.
     kept = next((n for n, total in enumerate(totals) if total > budget), len(totals)) - 1

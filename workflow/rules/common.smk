@@ -16,6 +16,17 @@ except UserError as error:
 
 ARMS = list(FLOW.arms)
 TIERS = FLOW.tiers
+AGENT_ARMS = [arm for arm in ARMS if FLOW.runs_agent(arm)]
+# Read, judge: a job for each arm and tier.
+ARM_JOBS = len(ARMS) * len(TIERS)
+
+for name, total in FLOW.total_slots.items():
+    workflow.global_resources.setdefault(name, total)
+
+if FLOW.key_variables:
+
+    envvars:
+        *FLOW.key_variables,
 
 
 wildcard_constraints:
@@ -37,11 +48,26 @@ def pool_files(wildcards):
     }
 
 
+def agent_files(wildcards):
+    """The trajectories as files, for arms that run a coding agent."""
+    return {"files": "results/insert/files.parquet"} if FLOW.runs_agent(wildcards.method) else {}
+
+
+def private_tables(wildcards):
+    """Tables that the privacy rule keeps from methods: none, but for arms in paper mode and pilot studies."""
+    return {table: f"results/ingest/{table}.parquet" for table in FLOW.private_tables(wildcards.method)}
+
+
 def query_params(wildcards):
     """All that decides the contexts of an arm."""
     return QUERY_PARAMS[wildcards.method]
 
 
-def stage_files(stage):
-    """The files of a stage over all arms and tiers."""
-    return expand("results/{stage}/{method}/{tier}.parquet", stage=stage, method=ARMS, tier=TIERS)
+def query_slots(role):
+    """Requests in flight that an arm's query job asks for, as a resource."""
+    return lambda wildcards: FLOW.query_slots(wildcards.method, role)
+
+
+def stage_files(stage, arms=ARMS):
+    """The files of a stage over all arms (or some) and tiers."""
+    return expand("results/{stage}/{method}/{tier}.parquet", stage=stage, method=arms, tier=TIERS)

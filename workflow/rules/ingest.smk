@@ -34,3 +34,40 @@ rule ingest_dataset:
         code=FLOW.code("ingest_dataset"),
     script:
         "../scripts/ingest_dataset.py"
+
+
+rule write_oracle_questions:
+    """Write the evidence labels for pilot studies, which alone may read them."""
+    input:
+        questions="results/ingest/questions.parquet",
+        coverage="results/ingest/coverage.parquet",
+    output:
+        table="results/ingest/oracle_questions.parquet",
+        meta="results/ingest/oracle_questions.meta.json",
+    log:
+        "results/logs/write_oracle_questions.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        code=FLOW.code("write_oracle_questions"),
+    script:
+        "../scripts/write_oracle_questions.py"
+
+
+rule write_paper_questions:
+    """Write what only methods in paper mode see of the questions (never leaderboard-safe)."""
+    input:
+        FLOW.dataset_files("questions.jsonl"),
+        checked="results/ingest/dataset.meta.json",
+    output:
+        table="results/ingest/paper_questions.parquet",
+        meta="results/ingest/paper_questions.meta.json",
+    log:
+        "results/logs/write_paper_questions.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        dataset=FLOW.dataset_section,
+        code=FLOW.code("write_paper_questions"),
+    script:
+        "../scripts/write_paper_questions.py"

@@ -1,7 +1,9 @@
 """Insert: artifacts of the shared pools, made once per trajectory for all tiers, questions and methods.
 
 Reads results/ingest. Writes results/insert/{slices,events,notes}.parquet and for each pool the rows of its
-vectors ({pool}.embeddings.parquet) and the distinct vectors ({pool}.vectors.parquet).
+vectors ({pool}.embeddings.parquet) and the distinct vectors ({pool}.vectors.parquet). For coding agents
+results/insert/files.parquet names each trajectory's folder in results/insert/files, which is no declared
+output: folders are named by content, and a finished one is never made again.
 """
 
 
@@ -34,11 +36,10 @@ rule write_notes:
         meta="results/insert/notes.meta.json",
     log:
         "results/logs/write_notes.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
     resources:
-        controller_slots=config["models"]["controller"]["limits"]["concurrency"],
+        controller_slots=FLOW.slots("controller", 2),
     params:
         dataset=FLOW.dataset_section,
         models=FLOW.models("controller"),
@@ -59,11 +60,10 @@ rule write_events:
         meta="results/insert/events.meta.json",
     log:
         "results/logs/write_events.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
     resources:
-        controller_slots=config["models"]["controller"]["limits"]["concurrency"],
+        controller_slots=FLOW.slots("controller", 2),
     params:
         dataset=FLOW.dataset_section,
         models=FLOW.models("controller"),
@@ -72,6 +72,25 @@ rule write_events:
         code=FLOW.code("write_events"),
     script:
         "../scripts/write_events.py"
+
+
+rule write_trajectory_files:
+    """Write each trajectory as a folder of files, for coding agents."""
+    input:
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+    output:
+        table="results/insert/files.parquet",
+        meta="results/insert/files.meta.json",
+    log:
+        "results/logs/write_trajectory_files.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        dataset=FLOW.dataset_section,
+        code=FLOW.code("write_trajectory_files"),
+    script:
+        "../scripts/write_trajectory_files.py"
 
 
 rule embed_pool:
@@ -86,11 +105,10 @@ rule embed_pool:
         meta="results/insert/{pool}.embeddings.meta.json",
     log:
         "results/logs/embed_pool/{pool}.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
     resources:
-        embedding_slots=config["models"]["embedding"]["limits"]["concurrency"],
+        embedding_slots=FLOW.slots("embedding", len(FLOW.all_pools)),
     params:
         recipe=FLOW.recipe,
         models=FLOW.models("embedding"),

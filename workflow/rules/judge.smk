@@ -14,11 +14,10 @@ rule judge_answers:
         meta="results/judge/{method}/{tier}.meta.json",
     log:
         "results/logs/judge_answers/{method}.{tier}.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
     resources:
-        judge_slots=config["models"]["judge"]["limits"]["concurrency"],
+        judge_slots=FLOW.slots("judge", ARM_JOBS),
     params:
         models=FLOW.models("judge"),
         prompts=FLOW.prompts("judge.", "judge_"),
@@ -27,3 +26,31 @@ rule judge_answers:
         code=FLOW.code("judge_answers"),
     script:
         "../scripts/judge_answers.py"
+
+
+rule repeat_verdicts:
+    """Ask the judge again, or a second one, and see how far verdicts agree; no score changes."""
+    input:
+        questions="results/ingest/questions.parquet",
+        reads=stage_files("read"),
+        judges=stage_files("judge"),
+    output:
+        table="results/stats/verdicts.parquet",
+        csv="results/judge_reliability.csv",
+        meta="results/stats/verdicts.meta.json",
+    log:
+        "results/logs/repeat_verdicts.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    resources:
+        judge_slots=FLOW.slots("judge"),
+    params:
+        models=FLOW.models(*FLOW.judges),
+        prompts=FLOW.prompts("judge.", "judge_"),
+        attempts=config["judge"]["attempts"],
+        repeats=config["judge"]["repeats"],
+        source=FLOW.source,
+        retry_statuses=config["retry_statuses"],
+        code=FLOW.code("repeat_verdicts"),
+    script:
+        "../scripts/repeat_verdicts.py"

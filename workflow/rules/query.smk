@@ -9,6 +9,8 @@ rule query_memory:
     """Ask one memory for the evidence on every question of a tier, timing each query."""
     input:
         unpack(pool_files),
+        unpack(private_tables),
+        unpack(agent_files),
         questions="results/ingest/query_questions.parquet",
         images="results/ingest/question_images",
         haystack="results/haystack/{tier}.parquet",
@@ -19,9 +21,12 @@ rule query_memory:
         meta="results/query/{method}/{tier}.meta.json",
     log:
         "results/logs/query_memory/{method}.{tier}.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
+    resources:
+        controller_slots=query_slots("controller"),
+        embedding_slots=query_slots("embedding"),
+        agent_slots=query_slots("agent"),
     params:
         arm=query_params,
         best_chunks=config["insert"]["embedding"]["best_chunks"],

@@ -16,17 +16,17 @@ rule read_answers:
         meta="results/read/{method}/{tier}.meta.json",
     log:
         "results/logs/read_answers/{method}.{tier}.log",
-    retries: 2
     conda:
         "../../envs/lmev2.yaml"
     resources:
-        reader_slots=config["models"]["reader"]["limits"]["concurrency"],
+        reader_slots=FLOW.slots("reader", ARM_JOBS),
     params:
         models=FLOW.models("reader"),
         prompts=FLOW.prompts("reader."),
         domains=config["domains"],
         context_tokens=config["read"]["context_tokens"],
-        tokenizer=config["read"]["tokenizer"],
+        on_overflow=config["read"]["on_overflow"],
+        tokenizer=FLOW.tokenizer,
         retry_statuses=config["retry_statuses"],
         code=FLOW.code("read_answers"),
     script:

@@ -19,6 +19,7 @@ rule tabulate_scores:
     conda:
         "../../envs/lmev2.yaml"
     params:
+        pilots=FLOW.pilots,
         code=FLOW.code("tabulate_scores"),
     script:
         "../scripts/tabulate_scores.py"
@@ -37,6 +38,7 @@ rule estimate_accuracy:
     conda:
         "../../envs/lmev2.yaml"
     params:
+        options=FLOW.stats("confidence", "interval", "resamples", "seed", "stratify"),
         code=FLOW.code("estimate_accuracy"),
     script:
         "../scripts/estimate_accuracy.py"
@@ -55,6 +57,46 @@ rule compare_methods:
         "../../envs/lmev2.yaml"
     params:
         methods=FLOW.methods(),
+        options=FLOW.stats("confidence", "interval", "resamples", "seed", "stratify", "sidedness"),
         code=FLOW.code("compare_methods"),
     script:
         "../scripts/compare_methods.py"
+
+
+rule tabulate_agent_commands:
+    """Class the shell commands of the coding agents."""
+    input:
+        queries=stage_files("query", AGENT_ARMS),
+    output:
+        table="results/stats/agent_commands.parquet",
+        meta="results/stats/agent_commands.meta.json",
+    log:
+        "results/logs/tabulate_agent_commands.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        code=FLOW.code("tabulate_agent_commands"),
+    script:
+        "../scripts/tabulate_agent_commands.py"
+
+
+rule measure_retrieval:
+    """Look for the evidence in the contexts that the reader got; no reader is asked."""
+    input:
+        questions="results/ingest/questions.parquet",
+        coverage="results/ingest/coverage.parquet",
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
+        queries=stage_files("query"),
+        reads=stage_files("read"),
+    output:
+        table="results/stats/retrieval.parquet",
+        meta="results/stats/retrieval.meta.json",
+    log:
+        "results/logs/measure_retrieval.log",
+    conda:
+        "../../envs/lmev2.yaml"
+    params:
+        code=FLOW.code("measure_retrieval"),
+    script:
+        "../scripts/measure_retrieval.py"

@@ -1,7 +1,5 @@
 """Embed the entries of one pool, each distinct text once."""
 
-import asyncio
-
 from lmev2.insert.embedding import DOCUMENTS, embed_entries
 from lmev2.job import Job
 from lmev2.memory.embedding_text import Recipe
@@ -15,12 +13,14 @@ with Job(snakemake, f"insert embeddings of {pool}") as job, job.door("embedding"
     entries = read_rows(snakemake.input.entries)
     progress = job.progress("entries", len(entries))
     texts = ((entry, DOCUMENTS[pool](entry, trajectories, recipe)) for entry in entries)
-    batch = door.models["embedding"].limits["batch"]
-    rows, vectors = asyncio.run(embed_entries(door, texts, batch, progress.at))
+    limits = door.models["embedding"].limits
+    batch = limits["batch"] * limits["concurrency"]  # as many texts as keep all requests in flight
+    rows, vectors = door.run(embed_entries(door, texts, batch, progress.at))
     write_table("embeddings", rows, snakemake.output.table)
     write_parquet(vectors, snakemake.output.vectors)
     progress.close(f"{len(vectors)} distinct texts")
     job.meta(
+        rows,
         entries=len(rows),
         vectors=len(vectors),
         entries_without_vector=sum(not row["vectors"] for row in rows),

@@ -2,8 +2,10 @@
 
 from lmev2.job import Job
 from lmev2.stats.accuracy import tabulate_accuracy, tabulate_latency
+from lmev2.stats.options import StatsOptions
 
 with Job(snakemake, "stats accuracy") as job:
-    tabulate_accuracy(snakemake.input.scores, snakemake.output.accuracy)
+    options = StatsOptions.of(job.params["options"])
+    tabulate_accuracy(snakemake.input.scores, snakemake.output.accuracy, options)
     tabulate_latency(snakemake.input.scores, snakemake.output.latency)
     job.meta()

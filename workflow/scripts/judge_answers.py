@@ -1,7 +1,5 @@
 """Score every answer: by rule where a rule decides, else by the judge."""
 
-import asyncio
-
 from lmev2.job import Job, summary
 from lmev2.judge.judging import judge_row
 from lmev2.rows import ARM, gather_rows
@@ -21,7 +19,7 @@ with (
         )
         for read in reads
     ]
-    scores = asyncio.run(gather_rows(work, progress.step))
+    scores = door.run(gather_rows(work, progress.step))
     rows = [{**{key: read[key] for key in ARM}, **score} for read, score in zip(reads, scores, strict=True)]
     write_table("judge", rows, snakemake.output.table)
     progress.close(summary(rows))

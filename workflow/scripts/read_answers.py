@@ -1,22 +1,25 @@
 """Let the reader answer every question from its truncated context."""
 
-import asyncio
-
 from lmev2.job import Job, summary
 from lmev2.query import question_of
 from lmev2.reader import Reader
 from lmev2.rows import ARM, gather_rows
 from lmev2.store import read_rows, write_table
-from lmev2.truncation import ApproximateCounter
+from lmev2.tokenizer import counter_of
 
 with (
     Job(snakemake, f"read {snakemake.wildcards.method} {snakemake.wildcards.tier}") as job,
     job.door("reader") as door,
 ):
-    counter = ApproximateCounter(
-        **{key: value for key, value in job.params["tokenizer"].items() if key != "name"}
+    counter = counter_of(job.params["tokenizer"])
+    reader = Reader(
+        door,
+        job.prompts(),
+        job.params["domains"],
+        job.params["context_tokens"],
+        counter,
+        retruncate=job.params["on_overflow"] == "retruncate",
     )
-    reader = Reader(door, job.prompts(), job.params["domains"], job.params["context_tokens"], counter)
     # The reader sees text, image, domain and environment of a question, nothing else of it.
     columns = ["question_id", "domain", "environment", "text", "image", "image_sha256"]
     places = {row["question_id"]: row for row in read_rows(snakemake.input.questions, columns)}
@@ -27,7 +30,7 @@ with (
         lambda query=query: reader.read(questions[query["question_id"]], places[query["question_id"]], query)
         for query in queries
     ]
-    answers = asyncio.run(gather_rows(work, progress.step))
+    answers = door.run(gather_rows(work, progress.step))
     rows = [
         {**{key: query[key] for key in ARM}, **answer} for query, answer in zip(queries, answers, strict=True)
     ]

@@ -10,5 +10,6 @@ with Job(snakemake, "stats scores") as job:
         snakemake.input.reads,
         snakemake.input.judges,
         snakemake.output.table,
+        pilots=job.params["pilots"],
     )
     job.meta()

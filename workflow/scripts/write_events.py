@@ -1,7 +1,5 @@
 """Have the controller tell what each step of each trajectory changed."""
 
-import asyncio
-
 from lmev2.insert.events import write_event
 from lmev2.job import Job, summary
 from lmev2.rows import gather_rows
@@ -21,7 +19,7 @@ with Job(snakemake, "insert events") as job, job.door("controller") as door:
     progress = job.progress("steps", len(work))
     # Two trees a step: only as many as keep the model busy are held at a time.
     at_once = 2 * door.models["controller"].limits["concurrency"]
-    rows = asyncio.run(gather_rows(work, progress.step, at_once))
+    rows = door.run(gather_rows(work, progress.step, at_once))
     write_table("events", rows, snakemake.output.table)
     progress.close(summary(rows))
     job.meta(rows, trees_cut=sum(row["trees_cut"] for row in rows))

@@ -18,6 +18,7 @@ from lmev2.judge.evaluators import AnswerError, score_deterministic
 from lmev2.judge.judging import Judgement, judge_answer
 from lmev2.llm.door import Door
 from lmev2.llm.models import model_of
+from lmev2.money.budget import Budget
 from lmev2.prompts import Prompts, prompt_params
 from lmev2.records import Status
 from lmev2.store import replacing
@@ -79,13 +80,13 @@ def run(args: argparse.Namespace) -> int:
         try:
             if args.config and not args.judge:
                 raise UsageError("--config is only of use with --judge; add --judge or drop --config")
-            judge = stack.enter_context(_open_judge(args)) if args.judge else None
+            judge, run_loop = stack.enter_context(_open_judge(args)) if args.judge else (None, asyncio.run)
             source = stack.enter_context(_source(args.file))
             target = stack.enter_context(_target(args.output))
         except (UsageError, OSError) as error:
             print(f"lmev2 score: {error}", file=sys.stderr)
             return 2
-        counts = asyncio.run(_score_lines(source, target, judge))
+        counts = run_loop(_score_lines(source, target, judge))
     print(
         f"{counts.rows} rows: {counts.scored} scored, {counts.correct} correct, {counts.errors} errors",
         file=sys.stderr,
@@ -94,18 +95,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _open_judge(args: argparse.Namespace) -> Iterator[Judge]:
-    """The judge role of `args.config`, its replies journaled as in a run."""
+def _open_judge(args: argparse.Namespace) -> Iterator[tuple[Judge, Callable[..., Counts]]]:
+    """The judge role of `args.config`, its replies journaled as in a run, and what runs its event loop."""
     config = config_for_models(args.config)
     door = Door(
         {"judge": model_of("judge", config)},
         config["journal"]["path"],
         replay=config["journal"]["replay"],
         again=config["retry_statuses"],
+        budget=Budget(config["budget"], config["journal"]["path"]),
     )
     prompts = Prompts(prompt_params(("judge.", "judge_"), config["prompts"]))
     with door:
-        yield partial(judge_answer, door.chat, prompts=prompts, attempts=config["judge"]["attempts"])
+        yield partial(judge_answer, door.chat, prompts=prompts, attempts=config["judge"]["attempts"]), door.run
 
 
 async def _score_lines(source: BinaryIO, target: TextIO, judge: Judge | None) -> Counts:

@@ -11,6 +11,8 @@ from lmev2.insert.events import event_text
 from lmev2.insert.notes import note_text
 from lmev2.journal import request_key
 from lmev2.llm.door import Door
+from lmev2.llm.meter import metered
+from lmev2.llm.reply import usage_columns
 from lmev2.memory.embedding_text import EmbeddingTexts, Recipe, slice_texts
 from lmev2.tokens import CHARS_PER_TOKEN
 from lmev2.trajectory import Trajectories
@@ -65,11 +67,15 @@ async def embed_entries(
     """
     ids: dict[bytes, int] = {}  # digest of a text -> its number; texts themselves are not kept
     vectors: list[np.ndarray | None] = []  # by number; None where a text has no vector
+    cut: list[bool] = []  # by number; whether the model did not take all of a text
     waiting: list[str] = []
     rows: list[dict[str, Any]] = []
 
     async def embed_waiting() -> None:
-        found = await door.embed(waiting)
+        with metered() as meter:
+            found = await door.embed(waiting)
+        rows[-1].update(meter.embeddings)
+        cut.extend(found.was_cut.tolist())
         vectors.extend(
             None if empty else vector for vector, empty in zip(found.vectors, found.empty, strict=True)
         )
@@ -92,6 +98,7 @@ async def embed_entries(
                 "centre_share": documents.centre_share,
                 "was_cut": documents.was_cut,
                 "digest": request_key(documents.texts),
+                **usage_columns([]),
             }
         )
         if len(waiting) >= batch:
@@ -99,6 +106,8 @@ async def embed_entries(
     if waiting:
         await embed_waiting()
     progress(len(rows))
+    for row in rows:
+        row["was_cut"] |= any(cut[number] for number in row["vectors"])
     return _with_vector_rows(rows, vectors)
 
 

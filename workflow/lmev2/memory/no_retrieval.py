@@ -11,6 +11,7 @@ class NoRetrieval:
 
     pools: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = {}
 
     def __init__(self, options: Mapping[str, Any], services: Services) -> None:
         pass

@@ -31,6 +31,11 @@ class Question:
     text: str
     image: Image | None
 
+    @property
+    def identity(self) -> list[Any]:
+        """All that an answer to it may depend on."""
+        return [self.text, self.image.sha256 if self.image else None]
+
 
 @dataclass(frozen=True)
 class Item:

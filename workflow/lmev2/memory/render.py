@@ -23,6 +23,24 @@ def heading(text: str, source: str) -> Item:
     return Item("text", text=text, source=source)
 
 
+def render_event(trajectory: Trajectory, event: Mapping[str, Any]) -> list[Item]:
+    """One event: a text, then the screenshots before and after the step, those that there are."""
+    pre, post = event["pre_state"], event["post_state"]
+    lines = [
+        f"Step of trajectory {trajectory.id}, from state {pre} to state {post}",
+        f"Goal: {trajectory.goal}",
+        f"Action: {trajectory.annotated_actions[post] or 'none was recorded'}",
+        f"Overview: {event['overview']}",
+        f"What changed: {event['transition']}",
+    ]
+    place = {"source": "events", "trajectory_id": trajectory.id}
+    items = [Item("text", text="\n".join(lines), **place, first_state=pre, last_state=post)]
+    for number in (pre, post):
+        if screenshot := trajectory.states[number].screenshot:
+            items.append(Item("image", image=screenshot, **place, first_state=number, last_state=number))
+    return items
+
+
 def render_slice(trajectory: Trajectory, first: int, centre: int, last: int) -> list[Item]:
     """One slice: a text with goal, actions and the window's states, then the centre's screenshot, if any.
 
@@ -60,4 +78,49 @@ def render_slice(trajectory: Trajectory, first: int, centre: int, last: int) -> 
                 **{**place, "first_state": centre, "last_state": centre},
             )
         )
+    return items
+
+
+def render_spans(
+    markdown: str, spans: Sequence[Any], trajectories: Mapping[str, Trajectory]
+) -> list[Item]:
+    """A coding agent's findings: its text, the list of spans, then each span's states (FACTS, section 5).
+
+    Args:
+        markdown: the agent's text; left out if blank.
+        spans: with `trajectory_id`, `first` and `last` (inclusive), in the agent's order.
+        trajectories: the trajectories of the spans by id.
+    """
+    items = [Item("text", text=markdown, source="agent")] if markdown.strip() else []
+    if not spans:
+        return items
+    listed = [f"- trajectory {span.trajectory_id}, states {span.first}-{span.last}" for span in spans]
+    items.append(Item("text", text="\n".join(["Spans of earlier runs:", *listed]), source="agent"))
+    items.append(heading("The states of these spans", "spans"))
+    for span in spans:
+        items += _render_span(trajectories[span.trajectory_id], span.first, span.last)
+    return items
+
+
+def _render_span(trajectory: Trajectory, first: int, last: int) -> list[Item]:
+    actions = trajectory.annotated_actions
+    listed = [f"{number}. {action}" for number, action in enumerate(actions) if action]
+    header = [
+        f"Trajectory {trajectory.id}, states {first}-{last}",
+        f"Goal: {trajectory.goal}",
+        f"Start url: {trajectory.start_url}",
+        "Actions of the whole run (number: the state that the action led to):",
+        *(listed or ["none"]),
+    ]
+    place = {"source": "spans", "trajectory_id": trajectory.id}
+    items = [Item("text", text="\n".join(header), first_state=first, last_state=last, **place)]
+    for number in range(first, last + 1):
+        state, own = trajectory.states[number], {"first_state": number, "last_state": number, **place}
+        lines = [f"State {state.index}", f"URL: {state.url}"]
+        if actions[number]:
+            lines.append(f"Action: {actions[number]}")
+        lines += ["Tree:", state.tree or "(no tree was recorded)"]
+        items.append(Item("text", text="\n".join(lines), **own))
+        if state.screenshot:
+            items.append(Item("image", image=state.screenshot, **own))
     return items

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from lmev2.memory.search import entry_scores, top_k
+from lmev2.errors import UndeclaredError
+from lmev2.memory.search import mean_of_best, row_scores, top_k
 from lmev2.store import read_table
 from lmev2.trajectory import Trajectories, Trajectory
 
@@ -37,7 +39,7 @@ class Pool:
         rows = embedded.column("vectors").combine_chunks()
         self._vector_rows = rows.values.to_numpy()
         self._starts = rows.offsets.to_numpy()
-        self.vectors = _matrix(read_table(vectors).column("vector"))
+        self.vectors = _matrix(vectors)
         self._ranges = _ranges(self.entries.column("trajectory_id"))
         self._digests = self._digest_by_trajectory(embedded)
 
@@ -86,15 +88,18 @@ class PoolView:
     def __len__(self) -> int:
         return len(self._rows)
 
-    @cached_property
-    def entries(self) -> pa.Table:
-        """The entries' table, in order of haystack position and state."""
-        return self._pool.entries.take(self._rows)
+    def column(self, name: str) -> list[Any]:
+        """One column of the entries, in order of haystack position and state."""
+        return self._pool.entries.column(name).take(pa.array(self._rows)).to_pylist()
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The entries whole, in order of haystack position and state."""
+        return self._pool.entries.take(pa.array(self._rows)).to_pylist()
 
     def where(self, column: str, value: Any) -> "PoolView":
         """Only the entries whose `column` has `value`."""
-        mask = pc.equal(self.entries.column(column), value).to_numpy(zero_copy_only=False)
-        return PoolView(self._pool, self._rows[mask])
+        values = self._pool.entries.column(column).take(pa.array(self._rows))
+        return PoolView(self._pool, self._rows[pc.equal(values, value).to_numpy(zero_copy_only=False)])
 
     def search(self, query: np.ndarray, k: int) -> list[Hit]:
         """The `k` entries nearest to the unit vector `query` [d] by cosine, best first.
@@ -102,18 +107,21 @@ class PoolView:
         Exact. Ties go to the earlier haystack position, then to the earlier state. Entries without a
         vector (an empty tree) are never found; with fewer than `k` entries all are returned.
         """
-        vectors, rows, starts = self._vectors
-        scores = entry_scores(query, vectors, starts, rows, self._pool.best)
+        distinct, positions, starts = self._vectors
+        distinct_scores = row_scores(query, self._pool.vectors, distinct)
+        scores = mean_of_best(distinct_scores[positions], starts, self._pool.best)
         best = top_k(scores, k)
-        found = self.entries.take(best).to_pylist()
+        found = self._pool.entries.take(pa.array(self._rows[best])).to_pylist()
         return [Hit(entry, float(scores[row])) for entry, row in zip(found, best, strict=True)]
 
     @cached_property
     def _vectors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The view's distinct vectors, their row at each position, and where each entry's positions begin."""
+        """The view's distinct vectors (rows of the pool's matrix), which of them stands at each position,
+        and where each entry's positions begin.
+        """
         rows, starts = self._pool.vector_rows(self._rows)
-        distinct, rows = np.unique(rows, return_inverse=True)
-        return self._pool.vectors[distinct], rows, starts
+        distinct, positions = np.unique(rows, return_inverse=True)
+        return distinct, positions, starts
 
 
 class HaystackView:
@@ -127,6 +135,14 @@ class HaystackView:
         self._pools = pools
         self._views: dict[str, PoolView] = {}
 
+    def goal(self, trajectory_id: str) -> str:
+        """The goal of one of its trajectories, without reading its states."""
+        return self._trajectories.goal(trajectory_id)
+
+    def page_titles(self, trajectory_id: str) -> tuple[str, ...]:
+        """The page titles of the states of one of its trajectories, without reading their trees."""
+        return self._trajectories.page_titles(trajectory_id)
+
     def trajectory(self, trajectory_id: str) -> Trajectory:
         """One trajectory of the haystack.
 
@@ -138,7 +154,15 @@ class HaystackView:
         return self._trajectories[trajectory_id]
 
     def pool(self, name: str) -> PoolView:
-        """The haystack's entries of one pool."""
+        """The haystack's entries of one pool.
+
+        Raises:
+            UndeclaredError: the method's class does not name it in `pools`.
+        """
+        if name not in self._pools:
+            raise UndeclaredError(
+                f"the method reads the pool {name!r}, which its class does not name: add it to its `pools`"
+            )
         if name not in self._views:
             self._views[name] = self._pools[name].select(self.trajectory_ids)
         return self._views[name]
@@ -151,6 +175,18 @@ def _ranges(trajectory_ids: pa.ChunkedArray) -> dict[str, tuple[int, int]]:
     return dict(zip(runs.values.to_pylist(), zip([0, *stops], stops, strict=False), strict=True))
 
 
-def _matrix(column: pa.ChunkedArray) -> np.ndarray:
-    vectors = column.combine_chunks()
-    return vectors.values.to_numpy().reshape(len(vectors), vectors.type.list_size)
+def _matrix(path: str | Path) -> np.ndarray:
+    """The table of distinct vectors as float32 [m, d].
+
+    Read in small batches into place: with whole columns the file, its Arrow copy and the matrix would be in
+    memory at the same time (3 GiB instead of 1 for 52,500 vectors of 4,096 dimensions).
+    """
+    file = pq.ParquetFile(path, pre_buffer=False, buffer_size=2**20)
+    dimensions = file.schema_arrow.field("vector").type.list_size
+    matrix = np.empty((file.metadata.num_rows, dimensions), np.float32)
+    start = 0
+    for batch in file.iter_batches(batch_size=2048, columns=["vector"]):
+        stop = start + len(batch)
+        matrix[start:stop] = batch.column(0).flatten().to_numpy().reshape(len(batch), dimensions)
+        start = stop
+    return matrix

@@ -17,9 +17,14 @@ class PromptError(UserError):
     """A template is missing or asks for a value that it is not given."""
 
 
+def template_names() -> list[str]:
+    """The names of all templates."""
+    return sorted(path.stem for path in FOLDER.glob("*.md"))
+
+
 def prompt_files(stems: tuple[str, ...], overrides: Mapping[str, str]) -> dict[str, Path]:
     """Name -> file of the templates whose names begin with one of `stems`, the user's files first."""
-    names = sorted(path.stem for path in FOLDER.glob("*.md") if path.stem.startswith(stems))
+    names = [name for name in template_names() if name.startswith(stems)]
     return {name: Path(overrides.get(name, FOLDER / f"{name}.md")) for name in names}
 
 

@@ -1,10 +1,30 @@
 """Sentences that every table and figure carries: what the numbers were made with."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from lmev2.stats.options import StatsOptions
 
-def describe_models(models: Mapping[str, Mapping[str, Any]]) -> str:
+Models = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the numbers were made with.
+
+    Attributes:
+        dataset: name of the dataset.
+        models: the config's `models` section: role to settings with `provider` and `model`.
+        released: the dataset is the released one.
+    """
+
+    dataset: str
+    models: Models
+    released: bool = False
+
+
+def describe_models(models: Models) -> str:
     """All roles with provider and model in one line: `reader openai:Qwen/Qwen3.5-9B; judge ...`.
 
     Args:
@@ -15,15 +35,30 @@ def describe_models(models: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def explain_models(models: Mapping[str, Mapping[str, Any]]) -> str:
+def embedded_roles(models: Models) -> list[str]:
+    """The roles that an embedded model plays."""
+    return [role for role, settings in models.items() if settings["provider"] == "embedded"]
+
+
+def explain_models(models: Models) -> str:
     """A plain sentence where embedded models made the numbers, else an empty text."""
-    embedded = [role for role, settings in models.items() if settings["provider"] == "embedded"]
+    embedded = embedded_roles(models)
     if not embedded:
         return ""
     return (
         f"These numbers are of the embedded engine ({', '.join(embedded)}): "
         "they show that the pipeline runs and compare with nothing published."
     )
+
+
+def explain_comparison(source: Source) -> str:
+    """Why nothing here compares with the paper's figures; empty where it does."""
+    reasons = []
+    if not source.released:
+        reasons.append(f"the dataset ({source.dataset}) is not the released one")
+    if embedded := embedded_roles(source.models):
+        reasons.append(f"embedded models made the numbers ({', '.join(embedded)})")
+    return f"Nothing is comparable with the paper: {' and '.join(reasons)}." if reasons else ""
 
 
 def explain_latencies(labels: Sequence[str]) -> str:
@@ -33,10 +68,25 @@ def explain_latencies(labels: Sequence[str]) -> str:
     return f"No latency is given for {', '.join(labels)}: some of its queries have none recorded."
 
 
+def explain_intervals(options: StatsOptions) -> str:
+    """What the intervals of accuracies are, e.g. `95 % intervals (Wilson)`."""
+    kinds = {"wilson": "Wilson", "percentile": "percentile bootstrap", "bca": "BCa bootstrap"}
+    return f"{100 * options.confidence:g} % intervals ({kinds[options.interval]})"
+
+
+def origin(source: Source) -> list[str]:
+    """The sentences under every figure: the dataset, the models, and what embedded models mean."""
+    sentences = [
+        f"Dataset: {source.dataset}. Models: {describe_models(source.models)}.",
+        explain_models(source.models),
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
 def closing_words(config: Mapping[str, Any]) -> str:
     """What a finished run says: where the results are, what they were made with."""
     lines = [
-        "Results: results/table2.csv (.md), results/figure6.png (.pdf, .csv); all stages' tables beside them.",
+        "Results: results/table*.csv (.md, .tex, .html), results/figure*.png (.pdf, .csv); all beside them.",
         f"Dataset: {config['dataset']['path']}. Models: {describe_models(config['models'])}.",
     ]
     return "\n".join([*lines, *filter(None, [explain_models(config["models"])])])

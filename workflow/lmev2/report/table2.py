@@ -1,186 +1,241 @@
-"""Table 2: accuracy per ability and latency, one row a method, as csv and for people."""
+"""Table 2: accuracy per ability and latency, one row a method; its variants are the same over subsets."""
 
-import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lmev2.report.captions import describe_models, explain_latencies, explain_models
+from lmev2.report.captions import (
+    Source,
+    describe_models,
+    explain_comparison,
+    explain_latencies,
+    explain_models,
+)
 from lmev2.report.numbers import csv_accuracy, csv_seconds, short_accuracy, short_seconds
+from lmev2.report.tables import write_csv
 from lmev2.stats.accuracy import COLUMNS
+from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.stats.scores import list_ids
-from lmev2.store import read_rows, replacing, write_text
+from lmev2.store import read_rows, write_text
 
-ALPHA = 0.05
+Method = Mapping[str, Any]
 
 
-def write_table2(
+@dataclass(frozen=True)
+class Table2:
+    """The cells of Table 2 over one subset of the questions.
+
+    Attributes:
+        methods: the rows, in order: `id`, `label`, `family`, `ablation_of`.
+        tiers: in order.
+        cells: (method, tier) -> accuracy per column, `n_{column}`, `errors`, `latency_s` (mean).
+        marks: the marked cells, as (method, tier, column).
+        subset: as in the `accuracy` table.
+        options: what the marks mean.
+    """
+
+    methods: Sequence[Method]
+    tiers: Sequence[str]
+    cells: Mapping[tuple[str, str], Mapping[str, Any]]
+    marks: set[tuple[str, str, str]]
+    subset: str = "all"
+    options: StatsOptions = field(default_factory=StatsOptions)
+
+    def cell(self, method: Method, tier: str) -> Mapping[str, Any]:
+        """The cell values of one method in one tier; empty where it has none."""
+        return self.cells.get((method["id"], tier), {})
+
+    def is_marked(self, method: Method, tier: str, column: str) -> bool:
+        """Whether the accuracy has a star."""
+        return (method["id"], tier, column) in self.marks
+
+    def n(self, tier: str, column: str) -> int:
+        """How many questions a column has."""
+        return max(self.cell(method, tier).get(f"n_{column}", 0) for method in self.methods)
+
+    def is_best(self, method: Method, tier: str, column: str) -> bool:
+        """Whether no method of the family, ablations included, is better, and the family has others."""
+        mine = self.cell(method, tier).get(column)
+        family = [m for m in self.methods if m["family"] == method["family"]]
+        values = [value for m in family if (value := self.cell(m, tier).get(column)) is not None]
+        return mine is not None and len(values) > 1 and mine == max(values)
+
+    def emptied(self, subset: str) -> "Table2":
+        """The same rows without figures, for a subset that has no questions."""
+        return replace(self, cells={}, marks=set(), subset=subset)
+
+    def families(self) -> list[list[Method]]:
+        """The methods by family, in order of first appearance."""
+        grouped: dict[str, list[Method]] = {}
+        for method in self.methods:
+            grouped.setdefault(method["family"], []).append(method)
+        return list(grouped.values())
+
+    def without_latency(self) -> list[str]:
+        """Labels of the cells with a latency missing."""
+        return [
+            f"{method['label']} ({tier})"
+            for tier in self.tiers
+            for method in self.methods
+            if (cell := self.cell(method, tier)) and cell["latency_s"] is None
+        ]
+
+
+def read_table2(
     accuracy: str | Path,
     latency: str | Path,
     significance: str | Path,
-    csv_path: str | Path,
-    md_path: str | Path,
-    *,
-    methods: Sequence[Mapping[str, Any]],
+    methods: Sequence[Method],
     tiers: Sequence[str],
-    dataset: str,
-    models: Mapping[str, Mapping[str, Any]],
-    alpha: float = ALPHA,
-) -> None:
-    """Write Table 2 (paper, section 5) from the stats tables.
+    options: StatsOptions = DEFAULTS,
+) -> dict[str, Table2]:
+    """Table 2 of every subset of the `accuracy` table that has questions; "all" comes first.
 
-    Args:
-        accuracy: the `accuracy` file (subset "all" is used).
-        latency: the `latency` file.
-        significance: the `significance` file.
-        csv_path: one row a method: `method,label,family`, per tier `{tier}_{column}` for overall, the
-            abilities, `latency_s` (mean), `n` (questions) and `errors`, then `{tier}_{column}_mark`,
-            at last `dataset` and `models`. A cell without data is empty.
-        md_path: the same for people, with a caption.
-        methods: one mapping an arm, in the order of the rows: `id`, `operating_point`, `label`,
-            `family`, `ablation_of`. Only default operating points have a row.
-        tiers: tiers in the order of the columns.
-        dataset: name of the dataset.
-        models: the config's `models` section.
-        alpha: level of the marks (one-sided, uncorrected).
+    Only default operating points have a row, and methods that read the labels (pilot studies) none.
 
     Raises:
         ValueError: a method has no result in any tier.
     """
-    methods = [method for method in methods if method["operating_point"] == ""]
-    cells = _collect_cells(read_rows(accuracy), read_rows(latency))
-    without = [m["id"] for m in methods if not any((m["id"], tier) in cells for tier in tiers)]
-    if without:
-        raise ValueError(f"no results for the methods {list_ids(without)}: run their stages first")
-    marks = find_marks(read_rows(significance), methods, alpha)
-    _write_csv(csv_path, methods, tiers, cells, marks, dataset, describe_models(models))
-    write_text(_render(methods, tiers, cells, marks, dataset, models, alpha), md_path)
+    methods = [m for m in methods if m["operating_point"] == "" and not m.get("labels")]
+    rows, tests, seconds = read_rows(accuracy), read_rows(significance), read_rows(latency)
+    tables = {}
+    for subset in sorted({"all", *(row["subset"] for row in rows)}, key=lambda name: (name != "all", name)):
+        cells = _collect_cells([row for row in rows if row["subset"] == subset], seconds)
+        without = [m["id"] for m in methods if not any((m["id"], tier) in cells for tier in tiers)]
+        if without:
+            raise ValueError(f"no results for the methods {list_ids(without)}: run their stages first")
+        mine = [row for row in tests if row["subset"] == subset]
+        tables[subset] = Table2(methods, tiers, cells, find_marks(mine, methods, options), subset, options)
+    return tables
 
 
 def find_marks(
-    significance: Sequence[Mapping[str, Any]], methods: Sequence[Mapping[str, Any]], alpha: float = ALPHA
+    significance: Sequence[Mapping[str, Any]],
+    methods: Sequence[Method],
+    options: StatsOptions = DEFAULTS,
 ) -> set[tuple[str, str, str]]:
     """The marked cells, as (method, tier, column).
 
-    A method is marked where it beats every other non-ablation method of its family at `alpha`: exact
-    paired bootstrap, one-sided, uncorrected, as the paper's. Ablations, and methods that are alone in
-    their family, have no mark. No correction is needed over baselines, because all must be beaten.
+    A method is marked where it beats every other non-ablation method of its family as `options` say (the
+    paper: one-sided, uncorrected, 5 %). Ablations, and methods that are alone in their family, have no
+    mark. No correction is needed over baselines, because all must be beaten.
     """
     unmarked = {method["id"] for method in methods if method["ablation_of"]}
     beaten: dict[tuple[str, str, str], list[bool]] = {}
     for row in significance:
         if row["is_family_baseline"] and row["operating_point"] == "" and row["method"] not in unmarked:
             cell = (row["method"], row["tier"], row["column"])
-            beaten.setdefault(cell, []).append(row["p_one_sided"] < alpha)
+            beaten.setdefault(cell, []).append(options.decides(row))
     return {cell for cell, all_baselines in beaten.items() if all(all_baselines)}
+
+
+def write_table2_csv(path: str | Path, tables: Sequence[Table2], source: Source) -> None:
+    """Write Table 2, or several subsets of it below each other, as csv.
+
+    One row a method: `method,label,family`, per tier `{tier}_{column}` for overall, the abilities,
+    `latency_s` (mean over all questions), `n` (questions) and `errors`, then `{tier}_{column}_mark`, at
+    last `dataset` and `models`; with several tables `subset` comes first. A cell without data is empty.
+    """
+    rows = []
+    for table in tables:
+        for method in table.methods:
+            row = {"subset": table.subset} if len(tables) > 1 or table.subset != "all" else {}
+            row |= {"method": method["id"], "label": method["label"], "family": method["family"]}
+            for tier in table.tiers:
+                cell = table.cell(method, tier)
+                row |= {f"{tier}_{column}": csv_accuracy(cell.get(column)) for column in COLUMNS}
+                row[f"{tier}_latency_s"] = csv_seconds(cell.get("latency_s"))
+                row[f"{tier}_n"] = cell.get("n_overall", "")
+                row[f"{tier}_errors"] = cell.get("errors", "")
+                row |= {
+                    f"{tier}_{column}_mark": "*" if table.is_marked(method, tier, column) else ""
+                    for column in COLUMNS
+                }
+            rows.append(row | {"dataset": source.dataset, "models": describe_models(source.models)})
+    write_csv(path, rows)
+
+
+def write_table2_markdown(path: str | Path, tables: Sequence[Table2], source: Source, title: str) -> None:
+    """Write Table 2, or several subsets of it, for people; `title` says which questions count."""
+    blocks = ["\n".join(caption_sentences(tables[0], source, title, star=r"\*", bold="**"))]
+    for table in tables:
+        for tier in table.tiers:
+            header = ["method", *(f"{c} (n = {table.n(tier, c)})" for c in COLUMNS), "latency (s)", "errors"]
+            subset = f", questions: {describe_subset(table.subset)}" if table.subset != "all" else ""
+            lines = [
+                f"Tier: {tier}{subset}\n",
+                _line(header),
+                _line(["---", *["---:"] * (len(header) - 1)]),
+                *(_line(_markdown_row(table, method, tier)) for method in table.methods),
+            ]
+            blocks.append("\n".join(lines))
+    write_text("\n\n".join(blocks) + "\n", path)
+
+
+def caption_sentences(
+    table: Table2, source: Source, title: str, *, star: str = "*", bold: str = ""
+) -> list[str]:
+    """The caption of Table 2, one sentence or two an entry."""
+    sentences = [
+        f"{bold}Table 2.{bold} {title}. Dataset: {source.dataset}. Models: {describe_models(source.models)}.",
+        explain_models(source.models),
+        "" if source.released or explain_models(source.models) else explain_comparison(source),
+        f"{star} better than every other non-ablation method of its family ({table.options.describe()}). "
+        "− marks an ablation of the method above. Errors are answers that failed for good; they score 0.",
+        explain_latencies(table.without_latency()),
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def describe_subset(subset: str) -> str:
+    """A subset in words."""
+    words = {
+        "all": "all",
+        "judge_free": "those that need no judge",
+        "answerable": "without abstention",
+        "abstention": "abstention only",
+    }
+    return words.get(subset, subset.replace("domain=", "domain "))
+
+
+def is_ablation(method: Method) -> bool:
+    """Whether the row is indented below another."""
+    return bool(method["ablation_of"])
+
+
+def bare_label(method: Method) -> str:
+    """The label without a leading minus; tables write it themselves."""
+    return method["label"].removeprefix("− ") if is_ablation(method) else method["label"]
 
 
 def _collect_cells(
     accuracy: Sequence[Mapping[str, Any]], latency: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """(method, tier) -> column -> accuracy, with `n_{column}`, errors and latency_s beside them."""
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for row in accuracy:
-        if row["subset"] == "all" and row["operating_point"] == "":
+        if row["operating_point"] == "":
             cell = cells.setdefault((row["method"], row["tier"]), {"latency_s": None})
             cell[row["column"]] = row["accuracy"]
             cell[f"n_{row['column']}"] = row["n"]
             if row["column"] == "overall":
                 cell["errors"] = row["errors"]
     for row in latency:
-        if row["operating_point"] == "":
+        if row["operating_point"] == "" and (row["method"], row["tier"]) in cells:
             cells[row["method"], row["tier"]]["latency_s"] = row["latency_mean_s"]
     return cells
 
 
-def _write_csv(
-    path: str | Path,
-    methods: Sequence[Mapping[str, Any]],
-    tiers: Sequence[str],
-    cells: Mapping[tuple[str, str], Mapping[str, Any]],
-    marks: set[tuple[str, str, str]],
-    dataset: str,
-    models: str,
-) -> None:
-    rows = []
-    for method in methods:
-        row = {"method": method["id"], "label": method["label"], "family": method["family"]}
-        for tier in tiers:
-            cell = cells.get((method["id"], tier), {})
-            row |= {f"{tier}_{column}": csv_accuracy(cell.get(column)) for column in COLUMNS}
-            row[f"{tier}_latency_s"] = csv_seconds(cell.get("latency_s"))
-            row[f"{tier}_n"] = cell.get("n_overall", "")
-            row[f"{tier}_errors"] = cell.get("errors", "")
-            row |= {
-                f"{tier}_{column}_mark": "*" if (method["id"], tier, column) in marks else ""
-                for column in COLUMNS
-            }
-        rows.append(row | {"dataset": dataset, "models": models})
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _render(
-    methods: Sequence[Mapping[str, Any]],
-    tiers: Sequence[str],
-    cells: Mapping[tuple[str, str], Mapping[str, Any]],
-    marks: set[tuple[str, str, str]],
-    dataset: str,
-    models: Mapping[str, Mapping[str, Any]],
-    alpha: float,
-) -> str:
-    without_latency = [
-        f"{method['label']} ({tier})"
-        for tier in tiers
-        for method in methods
-        if (cell := cells.get((method["id"], tier))) and cell["latency_s"] is None
-    ]
-    caption = [
-        f"**Table 2.** Accuracy and mean query latency. Dataset: {dataset}. "
-        f"Models: {describe_models(models)}.",
-        explain_models(models),
-        f"\\* better than every other non-ablation method of its family (exact paired bootstrap over "
-        f"questions, one-sided, p < {alpha:g}, uncorrected). − marks an ablation of the method above. "
-        "Errors are answers that failed for good; they score 0.",
-        explain_latencies(without_latency),
-    ]
-    blocks = ["\n".join(sentence for sentence in caption if sentence)]
-    for tier in tiers:
-        sizes = {
-            column: max(cells.get((m["id"], tier), {}).get(f"n_{column}", 0) for m in methods)
-            for column in COLUMNS
-        }
-        header = ["method", *(f"{c} (n = {sizes[c]})" for c in COLUMNS), "latency (s)", "errors"]
-        lines = [
-            f"Tier: {tier}\n",
-            _line(header),
-            _line(["---", *["---:"] * (len(header) - 1)]),
-        ]
-        for method in methods:
-            cell = cells.get((method["id"], tier), {})
-            lines.append(
-                _line(
-                    [
-                        _label(method),
-                        *(
-                            short_accuracy(cell.get(c)) + r"\*" * ((method["id"], tier, c) in marks)
-                            for c in COLUMNS
-                        ),
-                        short_seconds(cell.get("latency_s")),
-                        str(cell.get("errors", "")),
-                    ]
-                )
-            )
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _label(method: Mapping[str, Any]) -> str:
-    label = method["label"].replace("|", r"\|")
+def _markdown_row(table: Table2, method: Method, tier: str) -> list[str]:
+    cell = table.cell(method, tier)
     # Non-breaking spaces: markdown drops plain ones at the start of a cell.
-    return "\u00a0\u00a0− " + label.removeprefix("− ") if method["ablation_of"] else label
+    indent = "\u00a0\u00a0− " if is_ablation(method) else ""
+    return [
+        indent + bare_label(method).replace("|", r"\|"),
+        *(short_accuracy(cell.get(c)) + r"\*" * table.is_marked(method, tier, c) for c in COLUMNS),
+        short_seconds(cell.get("latency_s")),
+        str(cell.get("errors", "")),
+    ]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,9 +1,11 @@
 """Accuracy and latency per arm, as the tables and figures show them."""
 
+import math
 from pathlib import Path
 
 from lmev2.records import ABILITIES
-from lmev2.stats.intervals import wilson
+from lmev2.stats.intervals import accuracy_interval
+from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.stats.scores import connect
 from lmev2.store import read_table, write_table
 
@@ -12,7 +14,8 @@ COLUMNS = ("overall", *ABILITIES)
 # A question counts in several subsets and columns; `unnest` gives it one row in each.
 _ACCURACY = """
 WITH question AS (
-    SELECT method, operating_point, tier, question_id, ability, domain, judged, abstention,
+    SELECT method, operating_point, tier, question_id, ability, domain, question_type, judged, abstention,
+           sum(score)::INT AS total, count(*)::INT AS repeats,
            avg(score) AS score, avg(is_unknown::INT) AS unknown,
            count(*) FILTER (status <> 'ok') AS errors
     FROM scores GROUP BY ALL
@@ -29,7 +32,9 @@ member AS (
 )
 SELECT method, operating_point, tier, subset, "column", count(*) AS n,
        avg(score ORDER BY question_id) AS accuracy, avg(unknown ORDER BY question_id) AS "unknown",
-       sum(errors)::INT AS errors
+       sum(errors)::INT AS errors,
+       list({total: total, repeats: repeats, domain: domain, question_type: question_type}
+            ORDER BY question_id) AS questions
 FROM member
 GROUP BY method, operating_point, tier, subset, "column"
 ORDER BY tier, method, operating_point, subset, list_position($columns, "column")
@@ -57,7 +62,7 @@ FROM summary ORDER BY tier, method, operating_point
 """
 
 
-def tabulate_accuracy(scores: str | Path, out: str | Path) -> None:
+def tabulate_accuracy(scores: str | Path, out: str | Path, options: StatsOptions = DEFAULTS) -> None:
     """Write the `accuracy` table.
 
     Repeats are averaged within a question first; n counts questions, `errors` question × repeat rows
@@ -66,11 +71,19 @@ def tabulate_accuracy(scores: str | Path, out: str | Path) -> None:
     Args:
         scores: the `scores` file.
         out: the `accuracy` file, sorted by tier, method, operating point, subset and column.
+        options: kind and level of the intervals.
     """
     with connect(scores=read_table(scores)) as db:
         rows = db.sql(_ACCURACY, params={"columns": list(COLUMNS)}).to_arrow_table().to_pylist()
     for row in rows:
-        row["low"], row["high"] = wilson(row["accuracy"], row["n"])
+        questions = row.pop("questions")
+        denominator = math.lcm(*(question["repeats"] for question in questions))
+        row["low"], row["high"] = accuracy_interval(
+            [question["total"] * (denominator // question["repeats"]) for question in questions],
+            denominator,
+            options,
+            [tuple(question[column] for column in options.stratify) for question in questions],
+        )
     write_table("accuracy", rows, out)
 
 

@@ -6,16 +6,20 @@ convolution power of that distribution. No resampling is needed where the d_i li
 
 Differences are given as whole numbers in units of 1/denominator, so that no rounding decides whether
 D* is 0: -1, 0, 1 for 0/1 scores, k/r for scores averaged over r repeats.
+
+With strata, each stratum is resampled to its own size; D* is then a sum of independent sums, and its
+distribution the convolution of theirs.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 CONFIDENCE = 0.95
+RESAMPLES = 100_000
 # Tail mass that is dropped, per point. Products of two kept terms then stay normal floating-point
 # numbers (no slow subnormals), and p-values are right in relative terms down to about 1e-140.
 _TINY = 1e-150
@@ -76,6 +80,8 @@ def exact(
     differences: Sequence[int] | npt.NDArray[np.integer],
     denominator: int = 1,
     confidence: float = CONFIDENCE,
+    *,
+    strata: Sequence[Hashable] | None = None,
 ) -> PairedBootstrap:
     """Compare two arms by the exact paired bootstrap.
 
@@ -84,17 +90,18 @@ def exact(
         denominator: units per score point (least common multiple of the numbers of repeats).
         confidence: level of the percentile interval. It agrees with the test: it leaves 0 out
             exactly where p_two_sided < 1 - confidence.
+        strata: one label per question; questions are drawn within their stratum.
 
     Raises:
         ValueError: no questions.
         LatticeTooFineError: the exact distribution would be too long.
     """
     units, divisor = _reduce(differences)
-    values, counts = np.unique(_as_lattice(units), return_counts=True)
-    n = int(counts.sum())
-    pmf = np.zeros(int(values[-1] - values[0]) + 1)
-    pmf[values - values[0]] = counts / n
-    pmf, first = _power(pmf, int(values[0]), n)
+    n = len(units)
+    pmf, first = np.ones(1), 0
+    for stratum in _split(_as_lattice(units), strata):
+        power, start = _sum_of_draws(stratum)
+        pmf, first = _trim(np.convolve(pmf, power), first + start)
     sums = first + np.arange(len(pmf))
     below, above = np.cumsum(pmf), np.cumsum(pmf[::-1])[::-1]  # P(D* <= s), P(D* >= s)
     tail = (1 - confidence) / 2
@@ -116,7 +123,8 @@ def monte_carlo(
     denominator: int = 1,
     confidence: float = CONFIDENCE,
     *,
-    resamples: int = 100_000,
+    strata: Sequence[Hashable] | None = None,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> PairedBootstrap:
     """Estimate what `exact` computes by seeded resampling: a check, and the way out for fine lattices.
@@ -125,15 +133,15 @@ def monte_carlo(
         ValueError: no questions.
     """
     units, divisor = _reduce(differences)
-    values, counts = np.unique(np.array([unit * divisor / denominator for unit in units]), return_counts=True)
-    n = int(counts.sum())
+    n = len(units)
     rng = np.random.default_rng(seed)
-    sums = np.concatenate(
-        [
-            rng.multinomial(n, counts / n, size=min(_CHUNK, resamples - done)) @ values
-            for done in range(0, resamples, _CHUNK)
-        ]
-    )
+    sums = np.zeros(resamples)
+    for stratum in _split(np.array([unit * divisor / denominator for unit in units]), strata):
+        values, counts = np.unique(stratum, return_counts=True)
+        for done in range(0, resamples, _CHUNK):
+            size = min(_CHUNK, resamples - done)
+            draws = rng.multinomial(len(stratum), counts / len(stratum), size=size)
+            sums[done : done + size] += draws @ values
     sums[np.abs(sums) < 1e-9] = 0.0  # rounding must not decide the sign of a sum that is 0
     tail = (1 - confidence) / 2
     low, high = np.quantile(sums, [tail, 1 - tail], method="inverted_cdf")
@@ -146,6 +154,48 @@ def monte_carlo(
         p_other_side=float(np.mean(sums >= 0)),
         resamples=resamples,
     )
+
+
+def paired_bootstrap(
+    differences: Sequence[int] | npt.NDArray[np.integer],
+    denominator: int = 1,
+    confidence: float = CONFIDENCE,
+    *,
+    strata: Sequence[Hashable] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> PairedBootstrap:
+    """`exact` where the lattice allows it, else `monte_carlo` (the result says which).
+
+    Raises:
+        ValueError: no questions.
+    """
+    try:
+        return exact(differences, denominator, confidence, strata=strata)
+    except LatticeTooFineError:
+        return monte_carlo(
+            differences, denominator, confidence, strata=strata, resamples=resamples, seed=seed
+        )
+
+
+def _split(values: npt.NDArray, strata: Sequence[Hashable] | None) -> list[npt.NDArray]:
+    """The values of each stratum, in order of first appearance."""
+    if strata is None:
+        return [values]
+    members: dict[Hashable, list[int]] = {}
+    for position, stratum in enumerate(strata):
+        members.setdefault(stratum, []).append(position)
+    if sum(map(len, members.values())) != len(values):
+        raise ValueError(f"{len(values)} differences, but strata for another number of questions")
+    return [values[positions] for positions in members.values()]
+
+
+def _sum_of_draws(units: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], int]:
+    """Distribution of the sum of as many draws as there are units, and its first lattice point."""
+    values, counts = np.unique(units, return_counts=True)
+    pmf = np.zeros(int(values[-1] - values[0]) + 1)
+    pmf[values - values[0]] = counts / len(units)
+    return _power(pmf, int(values[0]), len(units))
 
 
 def _reduce(differences: Sequence[int] | npt.NDArray[np.integer]) -> tuple[list[int], int]:

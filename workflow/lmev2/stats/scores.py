@@ -4,11 +4,12 @@ An arm is a method at an operating point in a tier.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lmev2.eval_function import JUDGED
 from lmev2.records import SCHEMAS, Status
@@ -40,6 +41,8 @@ def tabulate_scores(
     reads: Sequence[str | Path],
     judges: Sequence[str | Path],
     out: str | Path,
+    *,
+    pilots: Collection[str] = (),
 ) -> None:
     """Join questions, queries, reads and verdicts to the `scores` table.
 
@@ -53,6 +56,7 @@ def tabulate_scores(
         reads: all `read` files.
         judges: all `judge` files.
         out: the `scores` file, sorted by tier, method, operating point, repeat and question.
+        pilots: methods that are asked the non-abstention questions only.
 
     Raises:
         ValueError: a question × arm × repeat is missing, there twice or unknown in some stage (method,
@@ -65,7 +69,9 @@ def tabulate_scores(
         "read": _read_all(reads, [*_KEY, "status", "prediction", "is_unknown"]),
         "judge": _read_all(judges, [*_KEY, "status", "score"]),
     }
-    problems = _check_complete(known.column("question_id").to_pylist(), tables)
+    everything = known.column("question_id").to_pylist()
+    answerable = known.filter(pc.invert(known.column("abstention"))).column("question_id").to_pylist()
+    problems = _check_complete(lambda method: answerable if method in pilots else everything, tables)
     if problems:
         raise ValueError("the stage files do not fit together:\n" + "\n".join(problems))
     with connect(
@@ -105,8 +111,8 @@ def _read_all(paths: Sequence[str | Path], columns: list[str]) -> pa.Table:
     return pa.concat_tables([read_table(path, columns) for path in paths])
 
 
-def _check_complete(questions: list[str], tables: dict[str, pa.Table]) -> list[str]:
-    """One line per stage × arm × repeat whose questions are not exactly those of the dataset."""
+def _check_complete(expected: Callable[[str], list[str]], tables: dict[str, pa.Table]) -> list[str]:
+    """One line per stage × arm × repeat whose questions are not exactly those expected of the method."""
     found: dict[str, dict[tuple, list[str]]] = {}
     repeats: dict[tuple, int] = {}
     for stage, table in tables.items():
@@ -117,6 +123,7 @@ def _check_complete(questions: list[str], tables: dict[str, pa.Table]) -> list[s
     problems = []
     for stage, items in found.items():
         for method, point, tier in sorted(repeats):
+            questions = expected(method)
             for repeat in range(repeats[method, point, tier] + 1):
                 counts = Counter(items.get((method, point, tier, repeat), []))
                 for defect, ids in {

@@ -1,0 +1,90 @@
+"""Each script, run in this process with the `snakemake` object of a finished run, makes its outputs again.
+
+The objects are taken from what Snakemake itself ran (tests/hooks keeps it), so they fit the rules.
+"""
+
+import ast
+import logging
+import pickle
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+from project import ROOT, clone, snakemake
+
+from lmev2.store import read_table
+
+SCRIPTS = sorted(path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py"))
+# Made by rules that the small run has no use for.
+FURTHER = {
+    "write_events": "results/insert/events.parquet",
+    "write_paper_questions": "results/ingest/paper_questions.parquet",
+}
+
+
+@pytest.fixture(scope="module")
+def run(finished, tmp_path_factory):
+    """A copy of the finished run in which every script has run."""
+    folder = clone(finished, tmp_path_factory.mktemp("scripts") / "run")
+    targets = [target for rule, target in FURTHER.items() if rule in SCRIPTS]
+    if targets:
+        snakemake(folder, "--", *targets)
+    return folder
+
+
+@pytest.fixture
+def root_logger():
+    """A script sends the root logger to its log file; put back what was there."""
+    logger = logging.getLogger()
+    handlers, level = logger.handlers[:], logger.level
+    yield
+    for handler in logger.handlers:
+        if handler not in handlers:
+            handler.close()
+    logger.handlers[:], logger.level = handlers, level
+
+
+def snakemake_object(kept: Path):
+    """The object in the preamble of a script as Snakemake ran it."""
+    for node in ast.walk(ast.parse(kept.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pickle.loads":
+            return pickle.loads(ast.literal_eval(node.args[0]))
+    raise AssertionError(f"{kept} has no pickled object")
+
+
+def remove(path: Path):
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_makes_its_declared_outputs_and_its_log(run, monkeypatch, root_logger, name):
+    kept = run / "kept_scripts" / f"{name}.py"
+    assert kept.exists(), f"no run of the tests uses the script {name}: add a method or a target that does"
+    job = snakemake_object(kept)
+    assert job.rule == name
+    monkeypatch.chdir(run)
+    tables = {path: read_table(path) for path in job.output if path.endswith(".parquet")}
+    for path in (*job.output, *job.log):
+        remove(Path(path))
+    runpy.run_path(str(ROOT / "workflow" / "scripts" / f"{name}.py"), init_globals={"snakemake": job})
+    for path in (*job.output, *job.log):
+        assert Path(path).exists(), path
+    for path, table in tables.items():
+        assert read_table(path).equals(table), path  # from the journal: measured times, too
+    assert not [log for log in job.log if "Traceback" in Path(log).read_text()]
+
+
+def test_a_fault_of_the_input_ends_a_script_with_its_message_and_no_traceback(
+    run, monkeypatch, root_logger, capsys, tmp_path
+):
+    job = snakemake_object(run / "kept_scripts" / "judge_answers.py")
+    folder = clone(run, tmp_path / "run")
+    monkeypatch.chdir(folder)
+    job.config["journal"].update(replay=True, path="empty-journal")
+    with pytest.raises(SystemExit, match="1"):
+        runpy.run_path(str(ROOT / "workflow/scripts/judge_answers.py"), init_globals={"snakemake": job})
+    shown = capsys.readouterr().err
+    assert "[judge " in shown and "a replay makes no call" in shown
+    assert "Traceback" not in shown
+    assert "Traceback" in Path(job.log[0]).read_text()

@@ -1,0 +1,115 @@
+"""An agent's event stream, as `codex exec --json` prints it and all our agents do: one JSON object a line."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_SHELLS = ("bash", "sh", "zsh")
+_MOST_OUTPUT = 2_000  # characters kept of one command's output
+_MOST_KEPT = 200_000  # characters kept of one attempt's stream
+
+
+@dataclass(frozen=True)
+class Command:
+    """One shell command (or "view_image PATH"), without the shell around it."""
+
+    command: str
+    exit_code: int | None
+
+
+@dataclass(frozen=True)
+class Stream:
+    """What an attempt did.
+
+    Attributes:
+        commands: in order of their ends.
+        last_message: the agent's last words.
+        error: the last error that it reports.
+        input_tokens, output_tokens: of all its model calls, 0 where it does not say.
+        unreadable: lines that are no JSON object.
+    """
+
+    commands: tuple[Command, ...]
+    last_message: str
+    error: str
+    input_tokens: int
+    output_tokens: int
+    unreadable: int
+
+
+def read_stream(text: str) -> Stream:
+    """Read a stream; unknown events are passed over, a torn last line counts as unreadable."""
+    commands: list[Command] = []
+    last_message, error = "", ""
+    tokens = [0, 0]
+    unreadable = 0
+    for event in _events(text):
+        if event is None:
+            unreadable += 1
+            continue
+        item = event.get("item") if isinstance(event.get("item"), Mapping) else {}
+        kind, item_kind = event.get("type"), item.get("type")
+        if kind == "item.completed" and item_kind == "command_execution":
+            commands.append(Command(unwrapped(str(item.get("command", ""))), _code(item.get("exit_code"))))
+        elif kind == "item.completed" and item_kind in ("view_image", "image_view"):
+            commands.append(Command(f"view_image {item.get('path', '')}", 0))
+        elif kind == "item.completed" and item_kind == "agent_message":
+            last_message = str(item.get("text", ""))
+        elif kind == "turn.completed" and isinstance(event.get("usage"), Mapping):
+            for position, name in enumerate(("input_tokens", "output_tokens")):
+                tokens[position] += int(event["usage"].get(name) or 0)
+        elif kind in ("error", "turn.failed"):
+            found = event.get("message") or event.get("error") or ""
+            error = str(found.get("message", found) if isinstance(found, Mapping) else found)
+    return Stream(tuple(commands), last_message, error, *tokens, unreadable)
+
+
+def kept_stream(text: str) -> list[Any]:
+    """The events to store with a row: starts left out, long outputs and the whole bounded."""
+    kept, size = [], 0
+    for event in _events(text):
+        if event is None or event.get("type") in ("item.started", "item.updated"):
+            continue
+        item = event.get("item")
+        if isinstance(item, Mapping) and len(str(item.get("aggregated_output", ""))) > _MOST_OUTPUT:
+            output = str(item["aggregated_output"])
+            note = f"\n… {len(output) - _MOST_OUTPUT} characters left out"
+            event = {**event, "item": {**item, "aggregated_output": output[:_MOST_OUTPUT] + note}}
+        size += len(json.dumps(event))
+        if size > _MOST_KEPT:
+            kept.append({"type": "cut", "message": "the rest of the stream is left out"})
+            break
+        kept.append(event)
+    return kept
+
+
+def commands_of(events: list[Mapping[str, Any]]) -> list[Command]:
+    """The commands in stored events."""
+    return list(read_stream("\n".join(json.dumps(event) for event in events)).commands)
+
+
+def unwrapped(command: str) -> str:
+    """The command inside `/bin/bash -lc '…'`; any other as it is."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
+        return words[2]
+    return command
+
+
+def _events(text: str) -> Iterator[Mapping[str, Any] | None]:
+    for line in text.split("\n"):
+        if line.strip():
+            try:
+                event = json.loads(line)
+            except (ValueError, RecursionError):
+                event = None
+            yield event if isinstance(event, Mapping) else None
+
+
+def _code(value: Any) -> int | None:
+    return value if isinstance(value, int) else None

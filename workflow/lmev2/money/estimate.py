@@ -1,0 +1,459 @@
+"""What is still to be asked of the models, and what it will cost, before anything is asked.
+
+The estimate walks through the stages with the stages' own code and a door that calls no model
+(`lmev2.money.dry`): what the journal holds is done, the first call that it lacks is counted. Requests
+that depend on replies which are still to come cannot be known; they are counted by what is known of
+their like, and the table's "at most" columns bound them. A memory method's own code is never run.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from lmev2.eval_function import parse_eval_function
+from lmev2.flow import Flow
+from lmev2.insert.embedding import DOCUMENTS
+from lmev2.insert.events import write_event
+from lmev2.insert.notes import KINDS, write_notes
+from lmev2.insert.slices import slice_entries
+from lmev2.journal import Journal
+from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPT, judge_row
+from lmev2.llm.door import Door
+from lmev2.llm.engine import estimated_tokens
+from lmev2.llm.models import ROLES, model_of
+from lmev2.memory.embedding_text import Recipe
+from lmev2.memory.no_retrieval import NoRetrieval
+from lmev2.memory.protocol import Question
+from lmev2.memory.registry import memory_class
+from lmev2.memory.view import Pool
+from lmev2.money.budget import AGENT, Spending
+from lmev2.money.dry import Book, DryDoor, Place, Unknown, UnpaidError
+from lmev2.prompts import Prompts
+from lmev2.query import Runner, haystacks_of, method_of, question_of
+from lmev2.reader import Reader
+from lmev2.records import Status
+from lmev2.store import read_rows
+from lmev2.tokenizer import counter_of
+from lmev2.tokens import approximate_tokens
+from lmev2.trajectory import Trajectories
+
+# Assumed where neither the journal nor the config says anything.
+OUTPUT_TOKENS = 1_000
+CONTROLLER_TOKENS = 4_000
+# A note or an event that cannot be used is asked for once more.
+WRITE_ROUNDS = 2
+
+Key = tuple[str, int]  # question, repeat
+Piece = Callable[[], Awaitable[list[dict[str, Any]]]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the estimate: what one role still has to do for one method and tier.
+
+    `calls`, `input_tokens`, `output_tokens` and `cost` are expected; each has a bound beside it. `recorded`
+    are calls that the journal holds; they cost nothing any more.
+    """
+
+    stage: str
+    role: str
+    model: str
+    method: str
+    tier: str
+    recorded: int
+    calls: float
+    calls_at_most: float
+    input_tokens: float
+    input_tokens_at_most: float
+    output_tokens: float
+    output_tokens_at_most: float
+    cost: float
+    cost_at_most: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """All lines, in the order of stages and config, and what they rest on."""
+
+    lines: list[Line]
+    notes: list[str]
+    spent: float
+    budget: float | None
+
+    def total(self, name: str) -> float:
+        """Sum of one column."""
+        return sum(getattr(line, name) for line in self.lines)
+
+
+class Estimator:
+    """Walks through the stages.
+
+    Args:
+        flow: the experiment.
+        results: folder of the stage files; those of ingest and haystack must be there.
+    """
+
+    def __init__(self, flow: Flow, results: str | Path = "results") -> None:
+        self.flow, self.config, self.results = flow, flow.config, Path(results)
+        self.models = {role: model_of(role, self.config) for role in ROLES}
+        self.again = self.config["retry_statuses"]
+        self.door = DryDoor(self.models, self.config["journal"]["path"], self.again)
+        self.journal = Journal(Path(self.config["journal"]["path"]) / "query", replay=True)
+        self.trajectories = Trajectories(
+            self.results / "ingest/trajectories.parquet",
+            self.results / "ingest/states.parquet",
+            flow.dataset,
+        )
+        self.agents: list[Line] = []
+        self.notes: dict[str, list[str]] = {}  # what was assumed -> the arms that it is assumed of
+
+    async def estimate(self) -> Estimate:
+        """Walk through all stages; calls no model and records nothing."""
+        for pool in self.flow.all_pools:
+            await self._insert(pool)
+        for tier in self.flow.tiers:
+            for arm in self.flow.arms:
+                queries = self._query(arm, tier)
+                reads = await self._read(arm, tier, queries)
+                await self._judge(arm, tier, reads)
+        order = ("insert", "query", "read", "judge")
+        lines = [self._line(*key, book) for key, book in self.door.books.items()] + self.agents
+        spent = sum(Spending(self.config["journal"]["path"]).by_role().values())
+        return Estimate(
+            sorted(lines, key=lambda line: order.index(line.stage)),
+            [*self._standing_notes(), *(f"{', '.join(of)}: {note}" for note, of in self.notes.items())],
+            spent,
+            self.config["budget"],
+        )
+
+    def _note(self, of: str, text: str) -> None:
+        if of not in (known := self.notes.setdefault(text, [])):
+            known.append(of)
+
+    # -- insert -----------------------------------------------------------------------------------
+
+    async def _insert(self, pool: str) -> None:
+        door, section = self.door, f"pool {pool}"
+        entries: list[dict[str, Any]] = []
+        missing = 0
+        door.place, door.rounds = Place("insert", section), WRITE_ROUNDS
+        if pool == "slices":
+            entries = list(slice_entries(self.trajectories, self.config["insert"]["slices"]["radius"]))
+        else:
+            for piece in self._pieces(pool):
+                try:
+                    entries += await piece()
+                except UnpaidError:
+                    missing += 1
+        door.rounds = 1
+        recipe = Recipe(**self.flow.recipe)
+        for entry in entries:
+            door.embed_texts(DOCUMENTS[pool](entry, self.trajectories, recipe).texts)
+        if missing:
+            per_piece = len(KINDS) if pool == "notes" else 1
+            tokens = min(self._output("controller")[0] / per_piece, recipe.max_tokens)
+            calls = missing * per_piece
+            door.unknown("embedding", Unknown(calls, calls, tokens, recipe.max_tokens))
+
+    def _pieces(self, pool: str) -> Iterator[Piece]:
+        """The pieces of work of a pool that a model writes."""
+        if pool == "notes":
+            prompts = Prompts(self.flow.prompts("notes."))
+            for trajectory_id in self.trajectories:
+                yield partial(write_notes, self.door, self.trajectories[trajectory_id], prompts)
+        elif pool == "events":
+            prompts = Prompts(self.flow.prompts("events."))
+            for trajectory_id in self.trajectories:
+                for post in range(1, self.trajectories.n_states(trajectory_id)):
+                    yield partial(_event, self.door, self.trajectories[trajectory_id], post, prompts)
+        else:
+            self._note(f"pool {pool}", "what it costs is not in this estimate")
+
+    # -- query ------------------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """The questions' rows by id."""
+        return {row["question_id"]: row for row in read_rows(self.results / "ingest/questions.parquet")}
+
+    @cached_property
+    def questions(self) -> dict[str, Question]:
+        """The questions as methods see them, by id."""
+        return {id_: question_of(row) for id_, row in self.rows.items()}
+
+    def _query(self, arm: str, tier: str) -> dict[Key, dict[str, Any] | None]:
+        """The finished queries of an arm, None where one is still to be made; books what those ask."""
+        self.door.place = Place("query", arm, tier)
+        _, needs = self.flow.memories[arm]
+        cls = memory_class(self.flow.arms[arm].reference)
+        found = self._finished(arm, tier)
+        done = [row for row in found.values() if row is not None]
+        for usage in (usage for row in done for usage in row["by_role"]):
+            if usage["role"] in self.models and self.door.is_first(usage["request"]):
+                book = self.door.books[self.door.place, usage["role"]]
+                book.recorded += [usage["input_tokens"] / usage["calls"]] * usage["calls"]
+        open_ = len(found) - len(done)
+        if open_:
+            for role in needs["roles"]:
+                self._open_queries(role, open_, done, getattr(cls, "most_calls", {}).get(role, 1), arm)
+        if cls is NoRetrieval:  # no need to ask
+            nothing = {"status": Status.OK, "error": "", "items": []}
+            found = {key: row or nothing for key, row in found.items()}
+        return found
+
+    def _finished(self, arm: str, tier: str) -> dict[Key, dict[str, Any] | None]:
+        repeats, params = self.config["repeats"], self.flow.query(arm)
+        best = self.config["insert"]["embedding"]["best_chunks"]
+        nothing = {(id_, repeat): None for repeat in range(repeats) for id_ in self.questions}
+        if self.flow.private_tables(arm):
+            self._note(arm, "queries count as open: the journal is not asked for methods with private tables")
+            return nothing
+        files = {
+            pool: [self.results / f"insert/{pool}{part}.parquet" for part in ("", ".embeddings", ".vectors")]
+            for pool in params["pools"]
+        }
+        if not all(file.is_file() for paths in files.values() for file in paths):
+            self._note(
+                arm,
+                "queries count as open, because not all pools that they read are built; after `snakemake "
+                "all_memories` the journal is asked",
+            )
+            return nothing
+        sampling = self.flow.arms[arm].sampling
+        models = {role: model_of(role, self.config, sampling.get(role)) for role in params["models"]}
+        runner = Runner(
+            method_of({**params, "best_chunks": best}, models, Prompts(params["prompts"]), 1),
+            self.trajectories,
+            {pool: self._pool(*paths) for pool, paths in files.items()},
+            services=None,
+            journal=self.journal,
+            again=self.again,
+        )
+        return runner.recorded(self.questions, self._haystacks(tier), repeats)
+
+    def _pool(self, *paths: Path) -> Pool:
+        if paths not in self._pools:
+            self._pools[paths] = Pool(*paths, self.config["insert"]["embedding"]["best_chunks"])
+        return self._pools[paths]
+
+    @cached_property
+    def _pools(self) -> dict[tuple[Path, ...], Pool]:
+        return {}
+
+    def _haystacks(self, tier: str) -> dict[str, tuple[str, ...]]:
+        return haystacks_of(read_rows(self.results / f"haystack/{tier}.parquet"))
+
+    def _open_queries(self, role: str, open_: int, done: list[dict[str, Any]], most: float, arm: str) -> None:
+        if role == AGENT:
+            self._open_agent(open_, done, arm)
+            return
+        usages = [usage for row in done for usage in row["by_role"] if usage["role"] == role]
+        if role == "embedding":
+            lengths = [len(question.text) for question in self.questions.values()]
+            typical, longest = (
+                approximate_tokens(sum(lengths) // len(lengths)),
+                approximate_tokens(max(lengths)),
+            )
+        else:
+            typical = longest = CONTROLLER_TOKENS
+        calls = sum(usage["calls"] for usage in usages) / len(done) if usages else 1.0
+        if usages:
+            typical = sum(usage["input_tokens"] for usage in usages) / sum(usage["calls"] for usage in usages)
+            longest = max(usage["input_tokens"] for usage in usages)
+        elif role != "embedding":
+            self._note(arm, f"one {role} call of {typical:,} tokens a query is assumed until some are made")
+        self.door.unknown(
+            role,
+            Unknown(open_ * calls, open_ * max(calls, most), typical, longest),
+            self.flow.arms[arm].sampling.get(role),
+        )
+
+    def _open_agent(self, open_: int, done: list[dict[str, Any]], arm: str) -> None:
+        """What an agent spends on a query is known from finished queries of the same arm only."""
+        usages = [usage for row in done for usage in row["by_role"] if usage["role"] == AGENT]
+        if not usages:
+            self._note(
+                arm, f"{open_} queries of the coding agent are NOT in this estimate until some are made"
+            )
+            return
+
+        def mean_and_most(name: str) -> tuple[float, float]:
+            values = [usage[name] for usage in usages]
+            return open_ * sum(values) / len(done), open_ * max(values)
+
+        sums = {name: mean_and_most(name) for name in ("calls", "input_tokens", "output_tokens", "cost")}
+        self._note(arm, f"the agent's open queries count as the {len(done)} that are made")
+        self.agents.append(
+            Line(
+                stage="query",
+                role=AGENT,
+                model=usages[-1]["model"],
+                method=arm,
+                tier=self.door.place.tier,
+                recorded=sum(usage["calls"] for usage in usages),
+                **{name: expected for name, (expected, _) in sums.items()},
+                **{f"{name}_at_most": most for name, (_, most) in sums.items()},
+            )
+        )
+
+    # -- read -------------------------------------------------------------------------------------
+
+    @cached_property
+    def reader(self) -> Reader:
+        """The reader behind the dry door."""
+        read = self.config["read"]
+        return Reader(
+            self.door,
+            Prompts(self.flow.prompts("reader.")),
+            self.config["domains"],
+            read["context_tokens"],
+            counter_of(read["tokenizer"]),
+            retruncate=read["on_overflow"] == "retruncate",
+        )
+
+    async def _read(
+        self, arm: str, tier: str, queries: Mapping[Key, dict[str, Any] | None]
+    ) -> dict[Key, dict[str, Any] | None]:
+        """The answers of an arm, None where one is still to be given."""
+        self.door.place = Place("read", arm, tier)
+        answers: dict[Key, dict[str, Any] | None] = dict.fromkeys(queries)
+        for (id_, repeat), query in queries.items():
+            question, row = self.questions[id_], self.rows[id_]
+            if query is None:
+                prompt = estimated_tokens(self.reader.messages(question, row, []))
+                self.door.unknown("reader", Unknown(1, 1, None, prompt + self.reader.budget))
+                self._note(
+                    arm,
+                    "contexts that are still to be found count as those that are known of the same method; "
+                    f"where none is, and at most, as the full {self.reader.budget:,} tokens",
+                )
+                continue
+            try:
+                answers[id_, repeat] = await self.reader.read(question, row, {**query, "repeat": repeat})
+            except UnpaidError:
+                continue
+        return answers
+
+    # -- judge ------------------------------------------------------------------------------------
+
+    async def _judge(self, arm: str, tier: str, reads: Mapping[Key, dict[str, Any] | None]) -> None:
+        self.door.place = Place("judge", arm, tier)
+        attempts = self.door.rounds = self.config["judge"]["attempts"]
+        for (id_, repeat), read in reads.items():
+            row = self.rows[id_]
+            function = parse_eval_function(row["eval_function"])
+            if not function.judged:
+                continue
+            if read is None:
+                template = self.judge_prompts[SYSTEM_PROMPTS[function.name]] + self.judge_prompts[USER_PROMPT]
+                known = approximate_tokens(len(template) + len(row["text"]) + len(row["answer"]))
+                expected, most = self._output("reader")
+                self.door.unknown("judge", Unknown(1, 1, known + expected, known + most))
+                continue
+            try:
+                await judge_row(
+                    self.door.chat, row, {**read, "repeat": repeat}, self.judge_prompts, attempts=attempts
+                )
+            except UnpaidError:
+                continue
+        self.door.rounds = 1
+
+    @cached_property
+    def judge_prompts(self) -> Prompts:
+        """The judge's templates."""
+        return Prompts(self.flow.prompts("judge.", "judge_"))
+
+    # -- summing up -------------------------------------------------------------------------------
+
+    def _output(self, role: str, most: int | None = None) -> tuple[float, float]:
+        """Expected and highest output tokens of one call of `role`."""
+        most = most or self.models[role].sampling.get("max_tokens")
+        if role == "embedding":
+            return 0.0, 0.0
+        if seen := self._seen_outputs(role):
+            mean = sum(seen) / len(seen)
+            return min(mean, most or mean), most or max(seen)
+        return most or OUTPUT_TOKENS, most or OUTPUT_TOKENS
+
+    def _seen_outputs(self, role: str) -> list[int]:
+        """Output tokens of the role's recorded calls to the model that it has now."""
+        if role not in self._outputs:
+            journal, name = self.door.journal(role), self.models[role].name
+            records = map(journal.get, journal)
+            self._outputs[role] = [record["output_tokens"] for record in records if record["model"] == name]
+        return self._outputs[role]
+
+    @cached_property
+    def _outputs(self) -> dict[str, list[int]]:
+        return {}
+
+    def _line(self, place: Place, role: str, book: Book) -> Line:
+        known = [
+            tokens
+            for (other, role_), like in self.door.books.items()
+            if (other.stage, other.method, role_) == (place.stage, place.method, role)
+            for tokens in like.known
+        ]
+        typical = sum(known) / len(known) if known else None
+        expected_output, most_output = self._output(role, book.most_output)
+        calls = len(book.measured) + sum(part.calls for part in book.unknown)
+        once = len(book.measured) + sum(part.most_calls for part in book.unknown)
+        tokens = sum(book.measured) + sum(
+            part.calls * next(n for n in (part.tokens, typical, part.most_tokens) if n is not None)
+            for part in book.unknown
+        )
+        tokens_once = sum(book.measured) + sum(part.most_calls * part.most_tokens for part in book.unknown)
+        # A further asking repeats the request and the reply before it.
+        most_tokens = book.rounds * tokens_once + (book.rounds - 1) * once * most_output
+        most_calls = book.rounds * once
+        price = self.models[role].cost
+        return Line(
+            stage=place.stage,
+            role=role,
+            model=self.models[role].name,
+            method=place.method,
+            tier=place.tier,
+            recorded=len(book.recorded),
+            calls=calls,
+            calls_at_most=most_calls,
+            input_tokens=tokens,
+            input_tokens_at_most=most_tokens,
+            output_tokens=calls * expected_output,
+            output_tokens_at_most=most_calls * most_output,
+            cost=price(tokens, calls * expected_output),
+            cost_at_most=price(most_tokens, most_calls * most_output),
+        )
+
+    def _standing_notes(self) -> Iterator[str]:
+        """What the numbers rest on."""
+        yield (
+            "tokens of requests are counted approximately (three characters a token, pictures by area), the "
+            f"reader's contexts are cut with the tokenizer {self.config['read']['tokenizer']['name']!r}"
+        )
+        for role in ROLES:
+            model, most = self.models[role], self.models[role].sampling.get("max_tokens")
+            if model.provider == "embedded":
+                yield f"{role}: {model.name} runs here and costs nothing"
+                continue
+            if not model.prices:
+                yield f"{role}: `prices` has no {model.model}, so it counts as free"
+            if role == "embedding":
+                continue
+            seen = self._seen_outputs(role)
+            if seen:
+                source = f"the mean of {len(seen)} recorded calls"
+            elif most:
+                source = "max_tokens, as none is recorded yet"
+            else:
+                source = "an assumption: nothing is recorded yet and the config sets no max_tokens"
+            yield f"{role}: {self._output(role)[0]:,.0f} output tokens a call are expected ({source})"
+        yield (
+            "`at most` includes repairs of notes and events and repeated askings of the judge, not attempts "
+            "that fail, nor further askings after an empty or cut reply (limits.answer_attempts)"
+        )
+
+
+async def _event(door: Door, trajectory: Any, post: int, prompts: Prompts) -> list[dict[str, Any]]:
+    return [await write_event(door, trajectory, post, prompts)]
