@@ -37,6 +37,11 @@ rule all:
         *["results/stats/agent_commands.parquet"] * bool(AGENT_ARMS),
 
 
+onstart:
+    for notice in FLOW.notices:
+        print(notice)
+
+
 onsuccess:
     print(closing_words(config))
 

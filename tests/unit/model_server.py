@@ -49,7 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.requests.append((self.path, headers, body))
         if self.server.status != 200:
             self._send(self.server.status, "application/json", b'{"error": {"message": "not today"}}')
         elif self.path == "/v1/responses":

@@ -15,7 +15,6 @@ def command(text, code=0, output=""):
 STREAM = "\n".join(
     [
         line(type="thread.started", thread_id="x"),
-        line(type="item.started", item={"type": "command_execution", "command": "ls", "exit_code": None}),
         command("/bin/bash -lc 'cat question.json'"),
         command("/bin/bash -lc \"grep -n 'a b' f | head\"", 1),
         line(type="item.completed", item={"type": "reasoning", "text": "hm"}),
@@ -61,3 +60,21 @@ def test_a_stored_stream_is_bounded_and_gives_the_same_commands():
     kept = kept_stream(endless)
     assert len(json.dumps(kept)) < 250_000
     assert kept[-1]["type"] == "cut"
+
+
+def item(kind, number, code=None):
+    found = {
+        "id": f"item_{number}",
+        "type": "command_execution",
+        "command": f"echo {number}",
+        "exit_code": code,
+    }
+    return line(type=f"item.{kind}", item=found)
+
+
+def test_commands_come_in_order_of_their_beginnings_and_none_is_lost():
+    events = [item("started", 0), item("started", 1), item("completed", 1, 0), item("started", 2)]
+    text = "\n".join([*events, item("completed", 0, 1)])
+    expected = [Command("echo 0", 1), Command("echo 1", 0), Command("echo 2", None)]
+    assert list(read_stream(text).commands) == expected
+    assert commands_of(kept_stream(text)) == expected

@@ -264,3 +264,11 @@ def test_what_never_changes_a_result_is_not_in_the_saved_config():
         "journal": {"path": "elsewhere"},
     }
     assert Flow(config(changes), ROOT).saved_config == Flow(config(), ROOT).saved_config
+
+
+def test_the_papers_methods_keep_its_order_whatever_the_overlay_names_first():
+    entry = {"class": "a:B", "label": "x", "family": "f", "enabled": True, "options": {}, "ablation_of": None}
+    entry |= {"concurrency": 1, "operating_points": {}}
+    names = ["mine", "codex", "rag_query_to_slice", "other", "no_retrieval"]
+    found = [arm.id for arm in arms({"methods": dict.fromkeys(names, entry)})]
+    assert found == ["no_retrieval", "rag_query_to_slice", "codex", "mine", "other"]

@@ -82,3 +82,8 @@ def test_words_and_sentences():
     )
     assert terms("Which of the bands are offered?") == frozenset({"band", stem("offered")})
     assert sentences("One. Two!\nThree") == ["One.", "Two!", "Three"]
+
+
+def test_the_last_option_is_kept_where_it_ends_without_a_full_stop():
+    text = "Which lamp is lit?\nA. Red\nB. Only green Mark your final answer as a single letter in \\boxed{}."
+    assert parse_question(text).options == {"A": "Red", "B": "Only green"}

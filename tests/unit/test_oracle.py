@@ -6,6 +6,7 @@ import pytest
 import yaml
 from memory_data import make_trajectories, write_pool
 
+from lmev2.configuration import ConfigError
 from lmev2.flow import Flow
 from lmev2.memory.oracle import OracleSlicesNotes, OracleTrajectories, choose_evidence, cover
 from lmev2.memory.oracle_questions import OracleQuestion, oracle_questions, oracle_rows
@@ -160,8 +161,14 @@ def test_no_other_method_of_the_default_run_reads_the_labels():
 
 
 def test_what_the_outputs_depend_on_is_known_from_config_and_dataset(tmp_path):
-    assert flow().has_labels
-    assert not flow(dataset={"path": str(tmp_path)}).has_labels
+    assert flow().has_labels and not flow().notices
+    without = flow(dataset={"path": str(tmp_path)})
+    assert not without.has_labels and not without.pilots
+    assert without.arms.keys() == flow().arms.keys() - {"oracle_trajectories", "oracle_slices_notes"}
+    assert without.notices[0].startswith("oracle_trajectories is left out")
+    pilot = yaml.safe_load((ROOT / "config/config.yaml").read_text())["methods"]["oracle_trajectories"]
+    with pytest.raises(ConfigError, match="only pilot studies"):
+        flow(dataset={"path": str(tmp_path)}, methods={"oracle_trajectories": pilot})
     assert not flow().asks_again
     assert flow(judge={"repeats": 2}).asks_again
     (tmp_path / "questions.jsonl").write_text("{}")

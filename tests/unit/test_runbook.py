@@ -9,6 +9,7 @@ import pytest
 from memory_data import make_trajectories, slice_entry, write_pool
 
 from lmev2.image import Image
+from lmev2.insert.embedding import embed_entries
 from lmev2.llm.reply import Reply
 from lmev2.memory.protocol import Question
 from lmev2.memory.runbook import POOLS, AgentRunbookR
@@ -16,6 +17,7 @@ from lmev2.memory.summary import evenly_spaced, memory_summary
 from lmev2.memory.view import HaystackView, Pool
 from lmev2.prompts import Prompts, prompt_params
 from lmev2.records import Status
+from lmev2.store import write_parquet, write_table
 
 TREES = {
     "a": ["RootWebArea 'Shelf'\n\tStaticText 'a0'", "RootWebArea 'Shelf'\n\tStaticText 'a1'", ""],
@@ -246,6 +248,20 @@ def test_merge_rule_by_option(view):
 def test_a_haystack_of_runs_of_one_state_has_no_events(tmp_path):
     items, services = ask(make_view(tmp_path, ("lone",)), FULL)
     assert hits(services, "events") == []
+    assert {item.source for item in items} == {"notes", "slices"}
+
+
+def test_a_pool_without_a_single_entry_is_searched_all_the_same(tmp_path):
+    view = make_view(tmp_path, ("lone",))
+    rows, vectors = asyncio.run(embed_entries(None, iter(()), 8, lambda done: None))
+    paths = [tmp_path / f"none{suffix}.parquet" for suffix in ("", ".embeddings", ".vectors")]
+    write_table("events", [], paths[0])
+    write_table("embeddings", rows, paths[1])
+    write_parquet(vectors, paths[2])
+    view._pools["events"] = Pool(*paths, best=5)
+    items, services = ask(view, FULL)
+    assert hits(services, "events") == []
+    assert "Events: 0" in services.asked[0][0][1]["content"][0]["text"]
     assert {item.source for item in items} == {"notes", "slices"}
 
 

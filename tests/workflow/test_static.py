@@ -66,12 +66,11 @@ def project(unrun, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", project_configs())
-def test_every_config_of_the_project_plans_the_whole_chain(project, name):
+def test_every_config_of_the_project_plans_the_whole_chain(project, name, monkeypatch):
+    for key in re.findall(r"api_key_env: ([A-Z]\w+)", (ROOT / "config" / name).read_text()):
+        monkeypatch.setenv(key, "any")
     jobs = planned(project, "--configfile", f"config/{name}")
     assert {"ingest_dataset", "write_table2", "plot_figure6"} <= jobs
-    if name == "config.yaml":
-        planned_rules = {job.partition(":")[0] for job in jobs}
-        assert script_rules().keys() <= planned_rules, "a rule that the main run never uses"
 
 
 def test_the_test_config_plans_the_whole_chain(unrun):
@@ -97,7 +96,8 @@ def test_every_script_is_named_as_its_rule_and_used():
 
 def test_every_rule_has_the_digest_of_its_own_code(finished):
     for name, body in script_rules().items():
-        if name != "query_memory":  # its digest is in `arm`
+        # The digest of query_memory is in `arm`; a rule without output has nothing that could grow old.
+        if name != "query_memory" and "    output:" in body:
             assert f'code=FLOW.code("{name}")' in body, name
     meta = json.loads((finished / "results/query/no_retrieval/small.meta.json").read_text())
     assert re.fullmatch("[0-9a-f]{16}", meta["params"]["code"])

@@ -78,10 +78,35 @@ def resolve(config: MutableMapping[str, Any], schema_file: str | Path) -> None:
         raise ConfigError.listing(faults)
 
 
+# Rows of Table 2; pilot studies (Figure 4) before them.
+PAPER_ORDER = (
+    "oracle_trajectories",
+    "oracle_slices_notes",
+    "oracle_files_agent",
+    "no_retrieval",
+    "rag_query_to_slice",
+    "rag_query_to_slice_notes",
+    "agentrunbook_r",
+    "agentrunbook_r_no_slices",
+    "agentrunbook_r_no_events",
+    "agentrunbook_r_no_notes",
+    "codex",
+    "agentrunbook_c",
+    "agentrunbook_c_no_workflow",
+    "agentrunbook_c_no_manifests",
+    "agentrunbook_c_no_helper",
+)
+
+
 def arms(config: Mapping[str, Any]) -> list[Arm]:
-    """All enabled arms in the order of the config, each method's default operating point first."""
+    """All enabled arms, each method's default operating point first.
+
+    The paper's methods come first, in its order, whatever order overlaid config files give; then
+    the user's own, in the config's.
+    """
     found = []
-    for id_, method in config["methods"].items():
+    place = {id_: number for number, id_ in enumerate(PAPER_ORDER)}
+    for id_, method in sorted(config["methods"].items(), key=lambda entry: place.get(entry[0], len(place))):
         if not method["enabled"]:
             continue
         for point, changes in {"": {"options": {}, "sampling": {}}, **method["operating_points"]}.items():
@@ -241,7 +266,7 @@ def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:
             hint = _hint(name, templates) or f"; there is {', '.join(templates)}"
             yield f"prompts.{name}: there is no such template{hint}"
     for role, model in config.get("models", {}).items():
-        if model["provider"] == "openai":
+        if model["provider"] in ("openai", "codex", "openai_agents"):
             yield from _endpoint_faults(f"models.{role}", model["base_url"], model["api_key_env"])
         priced = model["provider"] == "embedded" or model["model"] in config.get("prices", {})
         if config.get("budget") is not None and not priced:

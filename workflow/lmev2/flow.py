@@ -54,6 +54,7 @@ class Flow:
         self.tiers: list[str] = config["tiers"]
         self.arms = {arm.name: arm for arm in arms(config)}
         self.memories = self._memories()
+        self.notices = self._leave_out_pilots()
         self.tokenizer = self._tokenizer()
 
     def dataset_files(self, *names: str) -> list[str]:
@@ -96,7 +97,12 @@ class Flow:
         """Environment variables that hold the keys of the run; a replay needs none."""
         if self.config["journal"]["replay"]:
             return []
-        remote = [model for model in self.config["models"].values() if model["provider"] != "embedded"]
+        agents = any(map(self.runs_agent, self.arms))
+        remote = [
+            model
+            for role, model in self.config["models"].items()
+            if model["provider"] != "embedded" and (role != AGENT or agents)
+        ]
         return sorted({model["api_key_env"] for model in remote if model["api_key_env"]})
 
     def prompts(self, *stems: str) -> dict[str, Any]:
@@ -191,6 +197,15 @@ class Flow:
         if faults:
             raise ConfigError.listing(faults)
         return found
+
+    def _leave_out_pilots(self) -> list[str]:
+        """Take out the pilot studies where there is no evidence to give them; says which."""
+        without = [] if self.has_labels else [name for name in self.arms if self.reads_labels(name)]
+        for name in without:
+            del self.arms[name]
+        if without and not self.arms:
+            raise ConfigError(f"methods: only pilot studies, but {self.dataset} has no {COVERAGE}")
+        return [f"{name} is left out: {self.dataset} has no evidence labels ({COVERAGE})" for name in without]
 
     @cached_property
     def all_pools(self) -> list[str]:

@@ -54,7 +54,7 @@ def agent_files(wildcards):
 
 
 def private_tables(wildcards):
-    """Tables that the privacy rule keeps from methods: none, but for arms in paper mode and pilot studies."""
+    """Tables that privacy keeps from methods: none, but for arms in paper mode and pilot studies."""
     return {table: f"results/ingest/{table}.parquet" for table in FLOW.private_tables(wildcards.method)}
 
 

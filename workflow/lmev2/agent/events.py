@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _SHELLS = ("bash", "sh", "zsh")
+_ITEM_EVENTS = ("item.started", "item.updated", "item.completed")
 _MOST_OUTPUT = 2_000  # characters kept of one command's output
 _MOST_KEPT = 200_000  # characters kept of one attempt's stream
 
@@ -24,7 +25,8 @@ class Stream:
     """What an attempt did.
 
     Attributes:
-        commands: in order of their ends.
+        commands: in order of their beginnings; exit_code is None for one whose end is not told, as when
+            Codex ends before it has told of its last command.
         last_message: the agent's last words.
         error: the last error that it reports.
         input_tokens, output_tokens: of all its model calls, 0 where it does not say.
@@ -45,13 +47,13 @@ def read_stream(text: str) -> Stream:
     last_message, error = "", ""
     tokens = [0, 0]
     unreadable = 0
-    for event in _events(text):
+    for event in _settled(text):
         if event is None:
             unreadable += 1
             continue
         item = event.get("item") if isinstance(event.get("item"), Mapping) else {}
         kind, item_kind = event.get("type"), item.get("type")
-        if kind == "item.completed" and item_kind == "command_execution":
+        if kind in _ITEM_EVENTS and item_kind == "command_execution":
             commands.append(Command(unwrapped(str(item.get("command", ""))), _code(item.get("exit_code"))))
         elif kind == "item.completed" and item_kind in ("view_image", "image_view"):
             commands.append(Command(f"view_image {item.get('path', '')}", 0))
@@ -67,10 +69,10 @@ def read_stream(text: str) -> Stream:
 
 
 def kept_stream(text: str) -> list[Any]:
-    """The events to store with a row: starts left out, long outputs and the whole bounded."""
+    """The events to store with a row: an item once, long outputs and the whole bounded."""
     kept, size = [], 0
-    for event in _events(text):
-        if event is None or event.get("type") in ("item.started", "item.updated"):
+    for event in _settled(text):
+        if event is None:
             continue
         item = event.get("item")
         if isinstance(item, Mapping) and len(str(item.get("aggregated_output", ""))) > _MOST_OUTPUT:
@@ -99,6 +101,25 @@ def unwrapped(command: str) -> str:
     if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc"):
         return words[2]
     return command
+
+
+def _settled(text: str) -> list[Mapping[str, Any] | None]:
+    """The events with one for each item: its last one, where its first one stood.
+
+    On a busy machine the ends of commands come late, and out of order.
+    """
+    found: list[Mapping[str, Any] | None] = []
+    places: dict[str, int] = {}
+    for event in _events(text):
+        item = event.get("item") if event is not None and event.get("type") in _ITEM_EVENTS else None
+        id_ = item.get("id") if isinstance(item, Mapping) else None
+        if isinstance(id_, str) and id_ in places:
+            found[places[id_]] = event
+        else:
+            if isinstance(id_, str):
+                places[id_] = len(found)
+            found.append(event)
+    return found
 
 
 def _events(text: str) -> Iterator[Mapping[str, Any] | None]:

@@ -7,6 +7,7 @@ from typing import Any
 from lmev2.agent.inside import searcher
 from lmev2.agent.interface import Agent, AgentSetupError, AgentSpec
 from lmev2.agent.sandbox import Sandbox
+from lmev2.llm.models import OPENAI
 from lmev2.provenance import code_digest
 
 FOLDER = Path(__file__).parent
@@ -48,7 +49,8 @@ def agent_spec(config: Mapping[str, Any]) -> AgentSpec:
         isolation=section["isolation"] or isolation,
         code=code,
         command=tuple(section["command"]),
-        base_url=section["base_url"],
+        # Like the other models'; a command may need none.
+        base_url=section["base_url"] or (OPENAI if provider in ("codex", "openai_agents") else None),
         api_key_env=section["api_key_env"],
         prices=config["prices"].get(section["model"], {}),
         disk_mb=section["limits"]["disk_mb"],

@@ -81,9 +81,7 @@ def render_slice(trajectory: Trajectory, first: int, centre: int, last: int) -> 
     return items
 
 
-def render_spans(
-    markdown: str, spans: Sequence[Any], trajectories: Mapping[str, Trajectory]
-) -> list[Item]:
+def render_spans(markdown: str, spans: Sequence[Any], trajectories: Mapping[str, Trajectory]) -> list[Item]:
     """A coding agent's findings: its text, the list of spans, then each span's states (FACTS, section 5).
 
     Args:

@@ -89,7 +89,7 @@ class Services:
 
     @property
     def files(self) -> Any:
-        """The trajectories as files (`lmev2.insert.files.TrajectoryFiles`), for methods with the role "agent"."""
+        """The trajectories as files (`lmev2.insert.files.TrajectoryFiles`), for the same methods."""
         return self._declared(self._files, "reads the trajectories' files")
 
     @staticmethod

@@ -11,7 +11,7 @@ from lmev2.report.numbers import csv_accuracy
 from lmev2.report.stacked import legend_above
 from lmev2.report.style import COLOURS, GREY, captioned_figure, figure_style, name_arm_label, save_figure
 from lmev2.report.tables import write_csv
-from lmev2.stats.accuracy import COLUMNS
+from lmev2.stats.columns import COLUMNS
 from lmev2.stats.scores import connect
 from lmev2.store import read_table
 

@@ -14,7 +14,7 @@ from lmev2.report.captions import (
 )
 from lmev2.report.numbers import csv_accuracy, csv_seconds, short_accuracy, short_seconds
 from lmev2.report.tables import write_csv
-from lmev2.stats.accuracy import COLUMNS
+from lmev2.stats.columns import COLUMNS
 from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.stats.scores import list_ids
 from lmev2.store import read_rows, write_text

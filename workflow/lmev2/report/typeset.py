@@ -8,7 +8,7 @@ from typing import Any
 from lmev2.report.captions import Source
 from lmev2.report.numbers import short_accuracy, short_seconds
 from lmev2.report.table2 import Table2, bare_label, caption_sentences, is_ablation
-from lmev2.stats.accuracy import COLUMNS
+from lmev2.stats.columns import COLUMNS
 from lmev2.store import write_text
 
 _LATEX = {

@@ -8,7 +8,7 @@ from lmev2.report.captions import Source, describe_models, explain_comparison
 from lmev2.report.numbers import csv_accuracy, csv_seconds
 from lmev2.report.paper import read_paper
 from lmev2.report.tables import write_csv
-from lmev2.stats.accuracy import COLUMNS
+from lmev2.stats.columns import COLUMNS
 from lmev2.store import read_rows
 
 # FACTS, section 4.

@@ -3,13 +3,11 @@
 import math
 from pathlib import Path
 
-from lmev2.records import ABILITIES
+from lmev2.stats.columns import COLUMNS
 from lmev2.stats.intervals import accuracy_interval
 from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.stats.scores import connect
 from lmev2.store import read_table, write_table
-
-COLUMNS = ("overall", *ABILITIES)
 
 # A question counts in several subsets and columns; `unnest` gives it one row in each.
 _ACCURACY = """

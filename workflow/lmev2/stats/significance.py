@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lmev2.stats.accuracy import COLUMNS
 from lmev2.stats.bootstrap import PairedBootstrap, paired_bootstrap
+from lmev2.stats.columns import COLUMNS
 from lmev2.stats.holm import holm
 from lmev2.stats.intervals import bca
 from lmev2.stats.mcnemar import exact_mcnemar

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from lmev2.llm.embedded.question import parse_question
 from lmev2.llm.embedded.text import sentences, terms
+from lmev2.memory.embedding_text import question_query_text
 
 _QUESTION = re.compile(r"<question>\n(.*)\n</question>\s*\Z", re.S)
 _MOST_QUERIES = 3  # of up to three, each keeps an equal share of the slices
@@ -25,8 +26,9 @@ def write_bundle(parts: Sequence[str]) -> str:
         parts: The text parts of the prompt: memory summary and question, instructions.
     """
     match = _QUESTION.search(parts[0])
-    question = parse_question(match[1] if match else parts[0])
-    whole = " ".join([question.text, *question.options.values()]).strip()
+    text = match[1] if match else parts[0]
+    question = parse_question(text)
+    whole = " ".join(question_query_text(text, strip_answer_format=True).split())
     pieces = [piece for piece in sentences(question.text) if len(terms(piece)) >= _FEWEST_TERMS]
     slices = [whole, *(pieces if len(pieces) > 1 else [])][:_MOST_QUERIES]
     bundle = {"raw_state_queries": slices, "event_query": whole, "note_query": whole}

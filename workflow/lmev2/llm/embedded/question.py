@@ -14,12 +14,14 @@ from lmev2.llm.embedded.text import (
     words,
 )
 
-# The sentence on the answer's form, from its verb if that is a usual one: options may end without a
-# full stop.
-_FORMAT = re.compile(
-    r"\b(?:Mark|Put|Write|Provide|Place|Present|Return|Enclose|Output|Box|Answer)\b[^.?!\n]*\\boxed\b.*"
-    r"|[^.?!\n]*\\boxed\b.*",
-    re.S,
+# The sentence on the answer's form: from its verb if that is a usual one, since the last option before it
+# may end without a full stop; else from the sentence's start.
+_FORMATS = (
+    re.compile(
+        r"\b(?:Mark|Put|Write|Provide|Place|Present|Return|Enclose|Output|Box|Answer)\b[^.?!\n]*\\boxed\b.*",
+        re.S,
+    ),
+    re.compile(r"[^.?!\n]*\\boxed\b.*", re.S),
 )
 _OPTION = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.*\S)\s*$", re.M)
 
@@ -151,9 +153,13 @@ class Question:
     focus: frozenset[str] = frozenset()  # content words between the question word and the verb
 
 
+def _format_sentence(text: str) -> re.Match[str] | None:
+    return next(filter(None, (pattern.search(text) for pattern in _FORMATS)), None)
+
+
 def answer_format(text: str) -> str:
     """Classify the answer-format instruction of a question (the whole question text may be passed)."""
-    match = _FORMAT.search(text)
+    match = _format_sentence(text)
     tail = (match[0] if match else (sentences(text) or [""])[-1]).lower()
     if "true or false" in tail or re.match(r"\s*true or false\b", text.lower()):
         return "truth"
@@ -232,7 +238,8 @@ def parse_question(text: str) -> Question:
         text: The question as asked, with its options and its sentence about ``\\boxed{}``.
     """
     fmt = answer_format(text)
-    body = _FORMAT.sub("", text)
+    match = _format_sentence(text)
+    body = text[: match.start()] if match else text
     options: dict[str, str] = {}
     if fmt in ("letter", "letters"):
         body = re.sub(r"\s*More than one option may be correct\.?", "", body)
