@@ -1,6 +1,6 @@
 import argparse
-import io
 import asyncio
+import io
 import json
 import re
 import sys

@@ -45,7 +45,8 @@ class HaystackFolder:
         place = Path(store) / HAYSTACKS
         place.mkdir(exist_ok=True)
         _sweep(place)
-        self.path = Path(tempfile.mkdtemp(dir=place, prefix=f"{socket.gethostname()}+{os.getpid()}+"))
+        _sweep(Path(tempfile.gettempdir()))
+        self.path = Path(tempfile.mkdtemp(dir=place, prefix=_prefix()))
         self.path.chmod(0o755)
         for row in rows:
             _link_tree(Path(store) / row["folder"], self.path / entry_name(row["trajectory_id"]))
@@ -81,12 +82,16 @@ def _link_tree(source: Path, target: Path) -> None:
             link(Path(file.path), target / "screenshots" / file.name)
 
 
+def _prefix() -> str:
+    return f"lmev2+{socket.gethostname()}+{os.getpid()}+"
+
+
 def _sweep(place: Path) -> None:
-    """Remove haystacks that a killed process of this machine has left."""
-    for path in place.iterdir():
-        host, _, rest = path.name.partition("+")
-        process = rest.partition("+")[0]
-        if host == socket.gethostname() and process.isdecimal() and not _alive(int(process)):
+    """Remove folders that a killed process of this machine has left."""
+    mine = _prefix().rsplit("+", 2)[0] + "+"
+    for path in place.glob("lmev2+*"):
+        process = path.name.removeprefix(mine).partition("+")[0]
+        if path.name.startswith(mine) and process.isdecimal() and not _alive(int(process)):
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -161,7 +166,7 @@ def workspace(
 
     Nothing of the question but its text and picture goes in (privacy rule, FACTS section 4).
     """
-    with tempfile.TemporaryDirectory(prefix="lmev2-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix=_prefix(), ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         question = {"question": text}
         if image:

@@ -80,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
         try:
             if args.config and not args.judge:
                 raise UsageError("--config is only of use with --judge; add --judge or drop --config")
-            judge, run_loop = stack.enter_context(_open_judge(args)) if args.judge else (None, asyncio.run)
+            judge, run_loop = None, asyncio.run
+            if args.judge:
+                judge, run_loop = stack.enter_context(_open_judge(args))
             source = stack.enter_context(_source(args.file))
             target = stack.enter_context(_target(args.output))
         except (UsageError, OSError) as error:
@@ -106,8 +108,9 @@ def _open_judge(args: argparse.Namespace) -> Iterator[tuple[Judge, Callable[...,
         budget=Budget(config["budget"], config["journal"]["path"]),
     )
     prompts = Prompts(prompt_params(("judge.", "judge_"), config["prompts"]))
+    judge = partial(judge_answer, door.chat, prompts=prompts, attempts=config["judge"]["attempts"])
     with door:
-        yield partial(judge_answer, door.chat, prompts=prompts, attempts=config["judge"]["attempts"]), door.run
+        yield judge, door.run
 
 
 async def _score_lines(source: BinaryIO, target: TextIO, judge: Judge | None) -> Counts:
