@@ -212,6 +212,9 @@ def assert_same_results(one: Path, other: Path) -> None:
     assert first.keys() == second.keys()
     for name, table in first.items():
         pd.testing.assert_frame_equal(table, second[name], check_exact=True, obj=name)
+    others = stage_files(other)
     for name, data in stage_files(one).items():
         if name.endswith(".json"):
-            assert json.loads(data) == json.loads(stage_files(other)[name]), name
+            # The inputs' digests are of files that hold measured times.
+            mine, theirs = ({**json.loads(text), "inputs": None} for text in (data, others[name]))
+            assert mine == theirs, name

@@ -21,6 +21,7 @@ FURTHER = (
     "results/insert/events.parquet",
     "results/insert/files.parquet",
     "results/ingest/oracle_questions.parquet",
+    "results/ingest/paper_questions.parquet",
     "results/judge_reliability.csv",
     "results/figure4.csv",
     "results/figure7.csv",

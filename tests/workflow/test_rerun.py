@@ -115,6 +115,8 @@ EDITS = {
     "ingest/questions.py": EVERYTHING,
     "insert/slices.py": SLICES,
     "judge/verdict.py": JUDGE,
+    "llm/embedded/lists.py": {"write_notes"} | READ | NOTES,  # of the engine of reader, controller and judge
+    "job.py": set(),  # what is around every script, and decides nothing
     "reader.py": READ,
     "memory/search.py": QUERY,
     "memory/no_retrieval.py": of("query_memory", "no_retrieval")

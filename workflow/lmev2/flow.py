@@ -11,6 +11,7 @@ import yaml
 from lmev2.agent.spec import agent_spec
 from lmev2.configuration import Arm, ConfigError, arms, keep_order, resolve
 from lmev2.ingest.coverage import FILE as COVERAGE
+from lmev2.llm.embedded.provider import ENGINES
 from lmev2.llm.models import ROLES, model_of
 from lmev2.memory.oracle_questions import TABLE as ORACLE_TABLE
 from lmev2.memory.paper_mode import TABLE
@@ -25,6 +26,10 @@ INFRASTRUCTURE = (
     *("llm", "money", "prompts"),
     *("errors.py", "journal.py", "provenance.py", "records.py", "store.py"),
 )
+
+# What every script has around its one call, and the engines behind the door: their versions are part of the
+# models in the params, so that an edited engine reruns the stages that ask it, and no other.
+CARRIERS = ("job.py", *(f"llm/embedded/{module}" for _, module in ENGINES.values()))
 
 # What the label of an arm ends with that sees more of a question than the privacy rule allows.
 UNSAFE = " (not leaderboard-safe)"
@@ -63,7 +68,7 @@ class Flow:
 
     def code(self, rule: str, *more: Path) -> str:
         """Digest of the rule's script and all that it imports of this project, and of `more` files."""
-        return code_digest(self.scripts / f"{rule}.py", *more)
+        return code_digest(self.scripts / f"{rule}.py", *more, leave_out=CARRIERS)
 
     def models(self, *roles: str, sampling: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What results depend on of the models of `roles`."""
