@@ -1,14 +1,20 @@
-"""LongMemEval-V2: from recorded trajectories to Table 2 and Figure 6.
+"""LongMemEval-V2: from recorded trajectories to the paper's tables and figures.
 
 ingest → haystack → insert → query → read → judge → stats → report
 """
+
+from pathlib import Path
 
 from snakemake.utils import min_version
 
 min_version("9.19")
 
+# Snakemake looks for a config where it runs and goes on without it as soon as there is a --configfile. Where
+# there is none (another folder: -s, -d) the project's own counts.
+CONFIG = Path("config/config.yaml")
 
-configfile: "config/config.yaml"
+
+configfile: str(CONFIG if CONFIG.exists() else Path(workflow.basedir, CONFIG))
 
 
 include: "workflow/rules/common.smk"

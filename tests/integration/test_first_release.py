@@ -1,11 +1,16 @@
 """Paper mode in the workflow: its table is an input of its own arms alone, and its outputs say so."""
 
+import asyncio
 import json
 import re
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from project import clone, snakemake
+
+from lmev2.flow import Flow
+from lmev2.money.estimate import Estimator
 
 CONFIG = """
 methods:
@@ -33,7 +38,7 @@ def queries(folder, method, *options):
 
 
 @pytest.mark.slow
-def test_only_arms_in_paper_mode_have_the_further_fields_as_input(run):
+def test_only_arms_in_paper_mode_have_the_further_fields_as_input(run, monkeypatch):
     queries(run, "ours")
     assert not (run / TABLE).exists()  # no private arm has it made
     for method, declared in (("ours", False), ("theirs", True)):
@@ -50,3 +55,7 @@ def test_only_arms_in_paper_mode_have_the_further_fields_as_input(run):
         traces = [json.loads(row["trace"]) for row in rows]
         assert {trace.get("leaderboard_safe", True) for trace in traces} == {safe}
         assert meta["counts"]["controller"] == {"parsed": len(rows)}
+    monkeypatch.chdir(run)
+    config = yaml.safe_load((run / "tests/config/tiny.yaml").read_text()) | yaml.safe_load(CONFIG)
+    estimate = asyncio.run(Estimator(Flow(config, run)).estimate())
+    assert [line for line in estimate.lines if line.stage == "query" and line.calls] == []

@@ -97,6 +97,50 @@ def test_a_query_with_another_option_is_open_with_what_follows(finished, tmp_pat
 
 
 @pytest.mark.slow
+def test_queries_that_need_a_controller_or_private_tables(finished, tmp_path, monkeypatch):
+    folder = clone(finished, tmp_path / "run")
+    tables = ("paper_questions", "oracle_questions")
+    snakemake(folder, *(f"results/ingest/{table}.parquet" for table in tables))
+    (folder / "data/coverage.jsonl").touch()  # that the pilot study is not left out
+    runbook = {"class": "lmev2.memory.runbook:AgentRunbookR", "label": "R", "family": "rag"}
+    pools = ["slices", "notes"]
+    methods = {
+        "private": {**runbook, "options": {"pools": pools}},
+        "paper": {**runbook, "options": {"pools": pools, "mode": "paper", "slice_queries": 2}},
+        "oracle": {"class": "lmev2.memory.oracle:OracleTrajectories", "label": "O", "family": "pilot"},
+    }
+    found = estimate(folder, monkeypatch, methods=methods)
+    lines = {(line.stage, line.role, line.method): line for line in found.lines}
+    for method, texts in (("private", 6), ("paper", 3)):
+        asked, embedded = (lines["query", role, method] for role in ("controller", "embedding"))
+        assert (asked.calls, asked.calls_at_most) == (12, 24)
+        assert (embedded.calls, embedded.calls_at_most) == (12, texts * 12)
+        # The repair repeats the request and the reply to it.
+        assert asked.input_tokens_at_most > 2 * asked.input_tokens > 0
+    questions = table(folder, "ingest/questions")
+    assert lines["read", "reader", "private"].calls == len(questions) == 12
+    # Pilot studies are asked what has evidence.
+    assert 0 < lines["read", "reader", "oracle"].calls == (~questions.abstention).sum() < 12
+
+
+@pytest.mark.slow
+def test_further_verdicts_are_counted_by_the_judge_that_gives_them(finished, tmp_path, monkeypatch):
+    folder = clone(finished, tmp_path / "run")
+    models = config_of(folder)["models"]
+    models["second_judge"] = models["judge"]
+    found = estimate(folder, monkeypatch, judge={"repeats": 2}, models=models)
+    judged = pd.concat(
+        table(folder, f"judge/{arm}/small") for arm in ("no_retrieval", "rag_query_to_slice_notes")
+    )
+    verdicts = judged.request[judged.calls > 0].nunique()
+    assert verdicts > 0
+    assert open_calls(found) == {
+        ("judge again", "judge"): verdicts,
+        ("judge again", "second_judge"): 2 * verdicts,
+    }
+
+
+@pytest.mark.slow
 def test_before_anything_has_run_it_prints_a_table_and_calls_no_model(unrun, tmp_path):
     folder = clone(unrun, tmp_path / "run")
     done = snakemake(folder, "estimate")
@@ -224,5 +268,5 @@ def test_endpoints_are_checked_as_a_target(unrun, tmp_path):
         told = run_remote(folder, url, None, "check_endpoints", check=False)
     assert told.returncode != 0
     assert "pictures are refused" in told.stdout and "checks failed; nothing was recorded" in told.stdout
-    assert "reader     pass  reachable" in told.stdout
+    assert "reader       pass  reachable" in told.stdout
     assert not (folder / JOURNAL).exists() and not (folder / "results/ingest").exists()

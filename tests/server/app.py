@@ -2,6 +2,7 @@
 
 Faults are told by `misbehave`, in the process, over HTTP (`POST /script`) or on the command line
 (`--fault '{"fault": "status:500", "times": 2, "path": "chat", "containing": "some text"}'`).
+The fault `say:<text>` puts a text of its own in place of the chat engine's.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from aiohttp import web
 
 from lmev2.llm.embedded import provider
 from lmev2.tokens import approximate_tokens
-from server.faults import CHAT_FAULTS, EMBEDDING_FAULTS, HTTP_FAULTS, error
+from server.faults import CHAT_FAULTS, EMBEDDING_FAULTS, HTTP_FAULTS, error, said
 
 NO_LIMIT = 10**9
 
@@ -163,6 +164,8 @@ class StandIn:
         if refused := self._refused(request):
             return refused
         name, _, number = (self._fault(path, raw, content) or "").partition(":")
+        if name == "say":
+            return web.json_response(said(self._chat(json.loads(raw)), content=number))
         if name in HTTP_FAULTS:
             return await HTTP_FAULTS[name](request, float(number or 0))
         await asyncio.sleep(self.delay_s)

@@ -103,7 +103,8 @@ HTTP_FAULTS: dict[str, Callable] = {
 }
 
 
-def _said(payload: Payload, finish: str = "stop", **message: Any) -> Payload:
+def said(payload: Payload, finish: str = "stop", **message: Any) -> Payload:
+    """A chat answer with another message."""
     choice = {
         "index": 0,
         "finish_reason": finish,
@@ -117,22 +118,20 @@ def _content(payload: Payload) -> str:
 
 
 CHAT_FAULTS: dict[str, Callable[[Payload], Payload]] = {
-    "null_content": lambda payload: _said(payload, reasoning="It may be \\boxed{A}."),
-    "null_content_old": lambda payload: _said(payload, reasoning_content="It may be \\boxed{A}."),
-    "thinking_cut": lambda payload: _said(payload, "length", content="<think>It may be \\boxed{A}."),
-    "length": lambda payload: _said(payload, "length", content="I begin to ans"),
-    "length_boxed": lambda payload: _said(payload, "length", content=f"{_content(payload)} And"),
-    "empty": lambda payload: _said(payload, content=""),
-    "content_filter": lambda payload: _said(payload, "content_filter", content="I"),
-    "refusal": lambda payload: _said(payload, refusal="I cannot help with that."),
+    "null_content": lambda payload: said(payload, reasoning="It may be \\boxed{A}."),
+    "null_content_old": lambda payload: said(payload, reasoning_content="It may be \\boxed{A}."),
+    "thinking_cut": lambda payload: said(payload, "length", content="<think>It may be \\boxed{A}."),
+    "length": lambda payload: said(payload, "length", content="I begin to ans"),
+    "length_boxed": lambda payload: said(payload, "length", content=f"{_content(payload)} And"),
+    "empty": lambda payload: said(payload, content=""),
+    "content_filter": lambda payload: said(payload, "content_filter", content="I"),
+    "refusal": lambda payload: said(payload, refusal="I cannot help with that."),
     "no_usage": lambda payload: {key: value for key, value in payload.items() if key != "usage"},
     "null_usage": lambda payload: {**payload, "usage": None},
-    "think_tags": lambda payload: _said(
-        payload, content=f"<think>\\boxed{{no}}</think>\n{_content(payload)}"
-    ),
-    "parts": lambda payload: _said(payload, content=[{"type": "text", "text": _content(payload)}]),
-    "fenced": lambda payload: _said(payload, content=f"```json\n{_content(payload)}\n```\nThat is all."),
-    "surrogate": lambda payload: _said(payload, content=f"{_content(payload)}\ud83d"),
+    "think_tags": lambda payload: said(payload, content=f"<think>\\boxed{{no}}</think>\n{_content(payload)}"),
+    "parts": lambda payload: said(payload, content=[{"type": "text", "text": _content(payload)}]),
+    "fenced": lambda payload: said(payload, content=f"```json\n{_content(payload)}\n```\nThat is all."),
+    "surrogate": lambda payload: said(payload, content=f"{_content(payload)}\ud83d"),
 }
 
 

@@ -2,14 +2,15 @@
 
 import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from memory_data import make_trajectories
 from PIL import Image as Picture
 
-from lmev2.agent.codex import VERSION
 from lmev2.agent.interface import AgentSpec, Task
+from lmev2.agent.spec import PROVIDERS
 from lmev2.agent.workspace import HaystackFolder, workspace
 from lmev2.insert.files import TrajectoryFiles, write_trajectory_files
 from lmev2.store import write_table
@@ -32,6 +33,7 @@ needs_codex = pytest.mark.skipif(
     shutil.which(CODEX) is None or shutil.which("bwrap") is None,
     reason="Codex or bubblewrap is not installed: tests/setup_agents.sh",
 )
+needs_sdk = pytest.mark.skipif(find_spec("agents") is None, reason="openai-agents is not installed")
 GOOD = '{"memory_markdown": "found it", "trajectory_spans": []}'
 WRITE_GOOD = f"echo '{GOOD}' > memory_module_output.json"
 
@@ -57,7 +59,7 @@ def make_workspace(folder: Path, *, manifests=True, helper=True, text="What is t
 
 
 def spec(provider, isolation="bubblewrap", **more):
-    defaults = {"codex": {"version": VERSION, "command": (CODEX,)}}
+    defaults = {"codex": {"version": PROVIDERS["codex"][2], "command": (CODEX,)}}
     values = {"model": "gpt-5.4-mini", "version": "", **defaults.get(provider, {}), **more}
     return AgentSpec(provider=provider, isolation=isolation, **values)
 

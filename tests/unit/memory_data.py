@@ -1,5 +1,6 @@
 """A small ingested dataset, built directly in the schemas of the stage files."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ def make_trajectories(folder: Path, trees: dict[str, list[str]], *, screenshots:
                 "outcome": "success",
                 "start_url": "http://x/",
                 "n_states": len(states),
-                "fingerprint": f"print-{id_}-{hash(tuple(states))}",
+                "fingerprint": hashlib.sha256("\n".join([id_, *states]).encode()).hexdigest(),
                 "family": None,
             }
         )

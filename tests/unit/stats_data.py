@@ -44,7 +44,7 @@ def write_scores(path, rows):
     return path
 
 
-def method(name, family="rag", ablation_of=None, operating_point="", label=None, labels=False):
+def method(name, family="rag", ablation_of=None, operating_point="", label=None, labels=False, answers=False):
     return {
         "id": name,
         "operating_point": operating_point,
@@ -52,6 +52,7 @@ def method(name, family="rag", ablation_of=None, operating_point="", label=None,
         "family": family,
         "ablation_of": ablation_of,
         "labels": labels,
+        "answers": answers,
     }
 
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.utils import update_config
 
 from lmev2.agent.spec import agent_spec
 from lmev2.configuration import ConfigError, resolve
@@ -63,6 +64,24 @@ def test_limits_of_time_and_turns_make_other_queries_and_the_agent_concerns_its_
         assert plain.query(arm) == limited.query(arm) == other.query(arm)
     assert other.key_variables == ["SOME_KEY"]
     assert other.model_names["agent"]["model"] == "gpt-5.4-mini (no isolation)"
+
+
+def test_the_config_of_the_later_agent_has_its_limits_by_effort():
+    found = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    update_config(found, yaml.safe_load((ROOT / "config/agents-v2.yaml").read_text()))
+    flow = Flow(found, ROOT)
+    limits = {
+        (name.partition("@")[0], flow.query(name)["options"]["effort"]): flow.query(name)["options"][
+            "timeout_s"
+        ]
+        for name in flow.arms
+        if flow.runs_agent(name)
+    }
+    for id_ in ("codex", "agentrunbook_c"):
+        assert [limits[id_, effort] for effort in ("low", "medium", "xhigh")] == [200, 800, 1200]
+    assert {limits[id_, "xhigh"] for id_, _ in limits} == {1200}
+    assert {flow.query(name)["options"]["turns"] for name in flow.arms if flow.runs_agent(name)} == {30}
+    assert flow.agent["provider"] == "openai_agents"
 
 
 def test_an_edit_of_how_agents_run_does_not_ask_other_methods_anew():

@@ -92,7 +92,7 @@ def test_what_a_killed_process_left_is_swept(tmp_path, monkeypatch):
     left = HaystackFolder(files.store, files.rows(HAYSTACK), manifests=False)
     HaystackFolder(files.store, files.rows(HAYSTACK), manifests=False)
     assert left.path.is_dir()  # its process, this one, is alive
-    monkeypatch.setattr("lmev2.agent.workspace._alive", lambda process: False)
+    monkeypatch.setattr("lmev2.agent.workspace.is_alive", lambda process: False)
     HaystackFolder(files.store, files.rows(HAYSTACK), manifests=False)
     assert not left.path.exists()
 

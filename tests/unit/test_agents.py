@@ -6,10 +6,9 @@ import asyncio
 import json
 import os
 import stat
-from importlib.util import find_spec
 
 import pytest
-from agent_data import GOOD, WRITE_GOOD, make_workspace, needs_bubblewrap, needs_codex, spec, task
+from agent_data import GOOD, WRITE_GOOD, make_workspace, needs_bubblewrap, needs_codex, needs_sdk, spec, task
 from model_server import HANG, model_server
 
 from lmev2.agent.codex import Codex
@@ -20,7 +19,6 @@ from lmev2.agent.spec import make_agent
 from lmev2.agent.usage import attempt_usage
 
 KEY = "sk-agents-test-77aa"
-needs_sdk = pytest.mark.skipif(find_spec("agents") is None, reason="openai-agents is not installed")
 CODEX_PARAM = pytest.param("codex", marks=[needs_codex, pytest.mark.codex])
 SDK_PARAM = pytest.param("openai_agents", marks=[needs_sdk, needs_bubblewrap])
 COMMAND_PARAM = pytest.param("command", marks=needs_bubblewrap)
@@ -128,7 +126,18 @@ def test_turns_are_limited_where_the_loop_is_ours(tmp_path, key):
     attempt, requests = play(tmp_path, "openai_agents", ["ls"] * 9 + [WRITE_GOOD], turns=3)
     assert len(requests) == 3
     assert attempt.output is None
-    assert read_stream(attempt.stdout).error == "3 turns were not enough"
+    stream = read_stream(attempt.stdout)
+    assert stream.error == "3 turns were not enough"
+    # What was asked until then has been paid for.
+    assert (attempt.model_calls, stream.input_tokens, stream.output_tokens) == (3, 3000, 150)
+
+
+@needs_sdk
+@needs_bubblewrap
+def test_a_conversation_that_is_out_of_time_has_cost_too(tmp_path, key):
+    attempt, _ = play(tmp_path, "openai_agents", ["ls", HANG], timeout_s=4.0)
+    stream = read_stream(attempt.stdout)
+    assert (attempt.model_calls, stream.input_tokens, stream.output_tokens) == (1, 1000, 50)
 
 
 @needs_codex
@@ -154,10 +163,9 @@ def test_a_codex_that_is_not_there_is_named(tmp_path):
         Codex(missing, Sandbox("none"))
 
 
+@needs_sdk
 def test_a_key_that_is_not_set_is_named_not_guessed(monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    if find_spec("agents") is None:
-        pytest.skip("openai-agents is not installed")
     with pytest.raises(AgentSetupError, match="NO_SUCH_KEY is not set"):
         make_agent(spec("openai_agents", isolation="none", api_key_env="NO_SUCH_KEY"))
 

@@ -58,6 +58,14 @@ def test_a_sound_server_passes_every_line(tmp_path):
     assert "two of 1,024 tokens that differ at their end differ" in embedding[3]
 
 
+def test_a_second_judge_is_checked_as_well(tmp_path):
+    with serving(StandIn()) as url:
+        config = config_of(tmp_path, url)
+        config["models"]["second_judge"] = {**config["models"]["judge"], "model": "gone"}
+        findings = asyncio.run(check_endpoints(config, lambda finding: None))
+    assert {finding.role for finding in findings if not finding.passed} == {"second_judge"}
+
+
 def test_embedded_models_say_so_and_need_nothing(tmp_path):
     findings = check(config_for_models(None))
     assert all("embedded" in role[0].text and len(role) == 1 for role in findings.values())

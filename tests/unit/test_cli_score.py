@@ -150,7 +150,7 @@ def test_wrong_usage_is_exit_code_2(tmp_path, capsys):
     path.write_text("")
     for arguments, message in [
         ([tmp_path / "absent.jsonl"], "absent.jsonl: no such file"),
-        ([tmp_path], "no such file"),
+        ([tmp_path], "is a folder"),
         ([path, "--output", tmp_path], "is a folder"),
         ([path, "--config", "c.yaml"], "--judge"),
     ]:

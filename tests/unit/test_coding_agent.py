@@ -4,7 +4,16 @@ import asyncio
 import json
 
 import pytest
-from agent_data import HAYSTACK, TREES, make_files, needs_codex, spec
+from agent_data import (
+    HAYSTACK,
+    TREES,
+    WRITE_GOOD,
+    make_files,
+    needs_bubblewrap,
+    needs_codex,
+    needs_sdk,
+    spec,
+)
 from model_server import model_server
 
 from lmev2.agent.interface import Attempt
@@ -14,6 +23,8 @@ from lmev2.agent.workspace import HAYSTACKS
 from lmev2.insert.files import TrajectoryFiles
 from lmev2.journal import Journal
 from lmev2.memory.coding_agent import AgentRunbookC, Codex
+from lmev2.memory.oracle_agent import OracleFilesAgent
+from lmev2.memory.oracle_questions import OracleQuestion
 from lmev2.memory.protocol import Question
 from lmev2.memory.services import Services
 from lmev2.prompts import Prompts, prompt_params
@@ -64,7 +75,7 @@ def ask(tmp_path, agent, cls=Codex, questions=QUESTIONS, haystacks=None, concurr
     from lmev2.trajectory import Trajectories
 
     trajectories = Trajectories(tmp_path / "trajectories.parquet", tmp_path / "states.parquet", tmp_path)
-    prompts = Prompts(prompt_params(("agent_",), {}))
+    prompts = Prompts(prompt_params(("agent_", "oracle_"), {}))
     with Journal(tmp_path / "journal") as journal:
         runner = Runner(
             Method(cls, options, {"options": options}, concurrency=concurrency),
@@ -229,6 +240,81 @@ def test_commands_become_rows_with_rounds_over_all_attempts(tmp_path):
     ]
     assert rows[0].keys() == set(SCHEMAS["agent_commands"].names)
     assert list(command_rows([{**row, "trace": "{}"}])) == []
+
+
+def test_manifests_are_rendered_once_for_all_questions_and_attempts(tmp_path, monkeypatch):
+    rendered = []
+
+    def counting(rows):
+        rendered.append([row["trajectory_id"] for row in rows])
+        return {}
+
+    monkeypatch.setattr("lmev2.agent.workspace.manifest_texts", counting)
+    questions = {f"q{number}": Question(f"h{number}", f"text {number}", None) for number in range(3)}
+    ask(tmp_path, Scripted(BROKEN, *[good()] * 3), AgentRunbookC, questions)
+    assert rendered == [list(HAYSTACK)]
+
+
+def test_what_an_attempt_leaves_in_its_row_is_bounded(tmp_path):
+    long = Attempt(1, 1.0, "x" * 3_000_000, "y" * 100_000, output=b"z" * 900_000)
+    (row,) = ask(tmp_path, Scripted(long, long, long))
+    assert len(row["trace"]) < 500_000
+    kept = json.loads(row["trace"])["attempts"]
+    assert [(len(one["stderr"]), len(one["output"])) for one in kept] == [(4_000, 20_000)] * 3
+
+
+class InTurn:
+    """An agent whose attempts meet one model after the other; each model plays a script."""
+
+    def __init__(self, provider, *scripts):
+        self.provider, self.scripts = provider, list(scripts)
+        self.spec = spec(provider)
+
+    async def run(self, workspace, task):
+        with model_server(self.scripts.pop(0)) as server:
+            agent = make_agent(spec(self.provider, base_url=server.url, api_key_env="AGENT_KEY"))
+            return await agent.run(workspace, task)
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        pytest.param("codex", marks=[needs_codex, pytest.mark.codex]),
+        pytest.param("openai_agents", marks=[needs_sdk, needs_bubblewrap]),
+    ],
+)
+def test_a_model_that_writes_broken_json_twice_and_then_a_good_one(tmp_path, monkeypatch, provider):
+    monkeypatch.setenv("AGENT_KEY", "sk-in-turn")
+    broken = ["echo '{\"memory_markdown\":' > memory_module_output.json"]
+    (row,) = ask(tmp_path, InTurn(provider, broken, broken, [WRITE_GOOD]))
+    assert row["status"] == "ok", row["error"]
+    faults = [attempt["fault"] for attempt in json.loads(row["trace"])["attempts"]]
+    assert [fault.partition(":")[0] for fault in faults] == ["the output is not JSON"] * 2 + [""]
+    assert (row["attempts"], row["calls"]) == (3, 6)
+
+
+def answer(text):
+    return Attempt(0, 2.0, EVENT, output=json.dumps({"answer": text}).encode())
+
+
+def test_a_pilot_agent_finds_the_answer_trajectories_alone_and_answers_itself(tmp_path):
+    class Looking(Scripted):
+        async def run(self, workspace, task):
+            self.seen = sorted(path.name for path in (workspace / "trajectories").iterdir())
+            return await super().run(workspace, task)
+
+    agent = Looking(good(SPAN), answer("  "), answer("4711 \ud800"))
+    question = OracleQuestion("handle", "What is the gate code?", None, hops=({"t2": (0,), "secret": (0,)},))
+    (row,) = ask(tmp_path, agent, OracleFilesAgent, {"the-id": question})
+    assert agent.seen == ["t2"]  # not t1, which is in the haystack, nor what is not in it
+    assert [(item["text"], item["source"]) for item in row["items"]] == [("4711 ?", "answer")]
+    faults = [attempt["fault"] for attempt in json.loads(row["trace"])["attempts"]]
+    assert faults == ['the output is not of the form {"answer": "…"}'] * 2 + [""]
+    assert row["model"] == Scripted.spec.name
+    assert set(agent.files[0]) == {"question.json", "INSTRUCTION.md"}
+    assert '{"answer": "…"}' in agent.files[0]["INSTRUCTION.md"]
+    assert "t2" not in agent.files[0]["INSTRUCTION.md"] + agent.files[0]["question.json"]
+    assert list((tmp_path / "insert/files" / HAYSTACKS).iterdir()) == []
 
 
 @needs_codex

@@ -44,7 +44,11 @@ def lines(tmp_path):
         stage_file(tmp_path / "read/r@low/small.parquet", [usage("same", cost=2.0), usage("own", cost=1.5)]),
         stage_file(tmp_path / "judge/none/small.parquet", [usage("", calls=0, cost=0.0, model="")]),
     ]
-    paid = write_cost(insert, arms, tmp_path / "cost.csv")
+    place = {"method": "r", "operating_point": "low", "tier": "small"}
+    verdicts = [{**place, "judge": "judge", **usage("", calls=0, cost=0.0)}]  # the one of record
+    verdicts += [{**place, "judge": judge, **usage("v1", cost=0.25)} for judge in ("judge", "second_judge")]
+    file = stage_file(tmp_path / "stats/verdicts.parquet", verdicts)
+    paid = write_cost(insert, arms, [file], tmp_path / "cost.csv")
     with (tmp_path / "cost.csv").open() as file:
         rows = list(csv.DictReader(file))
     return paid, {(row["stage"], row["role"], row["method"], row["tier"]): row for row in rows}
@@ -58,6 +62,8 @@ def test_there_is_a_line_for_every_role_that_was_asked(lines):
         ("query", "embedding", "r@low", "small"),
         ("read", "reader", "none", "small"),
         ("read", "reader", "r@low", "small"),
+        ("judge again", "judge", "r@low", "small"),
+        ("judge again", "second_judge", "r@low", "small"),
     ]
 
 
@@ -76,13 +82,13 @@ def test_a_shared_call_is_paid_in_the_first_line_that_has_it(lines):
     own = rows["read", "reader", "r@low", "small"]
     assert (own["cost"], own["cost_paid"]) == ("3.5", "1.5")
     assert rows["query", "embedding", "r@low", "small"]["cost_paid"] == "0.5"
-    assert paid == {"controller": 7.0, "embedding": 1.5, "reader": 3.5}
+    assert paid == {"controller": 7.0, "embedding": 1.5, "reader": 3.5, "judge": 0.25, "second_judge": 0.25}
 
 
 def test_what_an_agent_spends_is_never_shared(tmp_path):
     spent = {"role": "agent", **usage("", calls=0, attempts=1, cost=2.0)}
     file = query_file(tmp_path / "query/codex/small.parquet", [spent], [spent])
-    assert write_cost([], [file], tmp_path / "cost.csv") == {"agent": 4.0}
+    assert write_cost([], [file], [], tmp_path / "cost.csv") == {"agent": 4.0}
 
 
 def test_usage_by_role_takes_the_rows_own_roles_or_the_given_one():
@@ -90,5 +96,6 @@ def test_usage_by_role_takes_the_rows_own_roles_or_the_given_one():
     assert usage_by_role(rows, "judge") == {
         "judge": {"calls": 4, "attempts": 4, "input_tokens": 40, "output_tokens": 0, "cost": 3.0}
     }
+    assert list(usage_by_role([{**usage("a"), "role": "second_judge"}], "judge")) == ["second_judge"]
     mixed = [{"by_role": [{"role": "agent", **usage("x")}]}, {"by_role": []}]
     assert list(usage_by_role(mixed, "")) == ["agent"]

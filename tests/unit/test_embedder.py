@@ -64,7 +64,7 @@ def test_no_network_is_touched(monkeypatch):
 def test_the_weights_load_at_first_use_and_the_root_logger_is_left_alone():
     code = (
         "import sys, logging; from lmev2.llm.embedded.embedder import StaticEmbedder as S\n"
-        "e = S(); assert e.name and 'tokenizers' not in sys.modules\n"
+        "e = S(); assert e.dimension and 'tokenizers' not in sys.modules\n"
         "e.encode(['x']); assert not logging.getLogger().handlers and 'requests' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,8 +1,13 @@
 import csv
 import io
 from dataclasses import replace
+from pathlib import Path
 
-from lmev2.money.estimate import Estimate, Line
+import pytest
+import yaml
+
+from lmev2.flow import Flow
+from lmev2.money.estimate import Estimate, Estimator, Line
 from lmev2.money.table import estimate_csv, estimate_md
 
 LINE = Line(
@@ -64,3 +69,21 @@ def test_the_csv_has_all_columns_in_whole_tokens():
     (row,) = csv.DictReader(io.StringIO(estimate_csv(Estimate([LINE], [], 0.0, None))))
     assert list(row) == list(vars(LINE))
     assert (row["calls"], row["input_tokens"], row["cost"]) == ("10", "12346", "1.5")
+
+
+@pytest.mark.parametrize(
+    ("agent", "prices", "said"),
+    [
+        ({"provider": "command", "command": ["x"]}, {}, True),
+        ({"provider": "command", "command": ["x"]}, {"searcher": {"input": 1}}, False),
+        ({}, {}, False),
+    ],
+)
+def test_an_agent_without_a_price_counts_as_free_and_it_says_so(agent, prices, said):
+    root = Path(__file__).parents[2]
+    config = yaml.safe_load((root / "config/config.yaml").read_text())
+    config["models"]["agent"] |= agent
+    estimator = Estimator.__new__(Estimator)  # no results are needed for what is said of the config
+    estimator.flow = Flow(config | {"prices": prices}, root)
+    estimator.config, estimator.models = estimator.flow.config, {}
+    assert ("agent: `prices` has no searcher, so it counts as free" in estimator._standing_notes()) == said

@@ -194,7 +194,21 @@ def test_figure4_has_the_pilots_on_answerable_questions(tmp_path):
     plot_figure4(
         tmp_path / "accuracy", *(tmp_path / f"g.{e}" for e in ("csv", "png", "pdf")), **KW | {"source": REAL}
     )
+    assert {r["model"] for r in table if r["source"] == "ours"} == {"extractive"}
     assert (tmp_path / "g.png").read_bytes() != (folder / "f.png").read_bytes()
+
+
+def test_figure4_names_the_agent_that_answered_itself(tmp_path):
+    scores = write_scores(
+        tmp_path / "scores", score_rows("none", bits("10")) + score_rows("files", bits("11"))
+    )
+    tabulate_accuracy(scores, tmp_path / "accuracy")
+    methods = [METHODS[0], method("files", family="pilot", labels=True, answers=True)]
+    models = MODELS | {"agent": {"provider": "codex", "model": "gpt-5.4-mini"}}
+    out = [tmp_path / f"f.{e}" for e in ("csv", "png", "pdf")]
+    plot_figure4(tmp_path / "accuracy", *out, **KW | {"methods": methods, "source": Source("mini", models)})
+    ours = {(r["setting"], r["model"]) for r in read_csv(out[0]) if r["source"] == "ours"}
+    assert ours == {("No retrieval", "extractive"), ("files", "gpt-5.4-mini")}
 
 
 @pytest.fixture

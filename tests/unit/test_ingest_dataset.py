@@ -178,7 +178,7 @@ def test_a_screenshot_path_may_count_from_the_screenshots_folder(ingest):
 
 
 def as_old_layout(row):
-    """The row as older dumps have it (FACTS section 2)."""
+    """The row as older dumps have it."""
     content = [
         {
             "url": state["url"],

@@ -16,6 +16,10 @@ def test_kept_per_query_by_number_of_queries(rule, kept):
     assert [kept_per_query(queries, 6, rule) for queries in range(1, 8)] == kept
 
 
+def test_by_the_code_each_query_keeps_one_even_of_a_small_budget():
+    assert [kept_per_query(queries, 2) for queries in (1, 2, 3)] == [2, 1, 1]
+
+
 def test_five_queries_yield_ten_slices_by_the_code_and_five_by_the_paper():
     ranked = [[10 * query + place for place in range(6)] for query in range(5)]
     assert len(merge(ranked, lambda entry: entry)) == 10

@@ -9,6 +9,7 @@ from memory_data import make_trajectories, write_pool
 from lmev2.configuration import ConfigError
 from lmev2.flow import Flow
 from lmev2.memory.oracle import OracleSlicesNotes, OracleTrajectories, choose_evidence, cover
+from lmev2.memory.oracle_agent import OracleFilesAgent
 from lmev2.memory.oracle_questions import OracleQuestion, oracle_questions, oracle_rows
 from lmev2.memory.protocol import Question
 from lmev2.memory.rag import RagSlices
@@ -137,6 +138,32 @@ def test_only_a_class_that_says_so_may_read_the_labels():
 
     with pytest.raises(MethodClassError, match="labels = True"):
         needs_of(Secret, {})
+
+
+def test_only_a_pilot_study_may_answer_without_the_reader():
+    class Bypassing(RagSlices):
+        answers = True
+
+    with pytest.raises(MethodClassError, match="answers without the reader"):
+        needs_of(Bypassing, {})
+    assert needs_of(OracleFilesAgent, {})["private_tables"] == ("oracle_questions",)
+
+
+def test_the_agent_that_answers_itself_runs_with_a_real_agent_only():
+    methods = yaml.safe_load((ROOT / "config/paper.yaml").read_text())["methods"]
+    pilot = {"oracle_files_agent": methods["oracle_files_agent"]}
+    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+    without = flow(methods=config["methods"] | pilot)
+    assert "oracle_files_agent" not in without.arms
+    assert without.notices[0].startswith("oracle_files_agent is left out: the embedded agent")
+    with pytest.raises(ConfigError, match="only pilot studies, and the embedded agent"):
+        flow(methods=pilot)
+    agent = {"provider": "codex", "model": "gpt-5.4-mini", "api_key_env": "KEY"}
+    real = flow(methods=config["methods"] | pilot, models=config["models"] | {"agent": agent})
+    assert real.answers_itself("oracle_files_agent") and real.reads_labels("oracle_files_agent")
+    assert [name for name in real.arms if real.answers_itself(name)] == ["oracle_files_agent"]
+    assert real.query("oracle_files_agent")["agent"]["provider"] == "codex"
+    assert set(real.query("oracle_files_agent")["prompts"]) == {"agent_prompt", "oracle_answer"}
 
 
 def test_the_labels_enter_the_query_stage_by_the_declared_input_alone():

@@ -84,6 +84,33 @@ def test_a_failed_query_costs_no_reader_call():
     assert (row["status"], row["error"], row["prediction"], row["calls"]) == ("query_failed", "boom", "", 0)
 
 
+def take(text, status="ok"):
+    items = [item(text)] if status == "ok" else []
+    asked = FakeDoor()
+    reader = Reader(asked, Prompts(prompt_params(("reader.",), {})), {}, 1000, ApproximateCounter())
+    query = {
+        "items": items,
+        "status": status,
+        "error": "",
+        "model": "codex:m",
+        "prompt_sha256": "of the agent",
+    }
+    row = reader.take(query)
+    assert asked.asked == []
+    return row
+
+
+def test_an_answer_of_the_memory_is_taken_without_a_reader():
+    row = take(" set {a} } \n")
+    assert row.keys() | set(ARM) == set(SCHEMAS["read"].names)
+    assert (row["status"], row["response_raw"], row["prediction"]) == ("ok", " set {a} } \n", "set {a} }")
+    assert (row["model"], row["prompt_sha256"]) == ("codex:m", "of the agent")
+    assert (row["calls"], row["cost"], row["latency_s"]) == (0, 0, 0)  # booked with the query
+    assert take("unknown")["is_unknown"]
+    failed = take("", "agent_failed")
+    assert (failed["status"], failed["prediction"], failed["model"]) == ("agent_failed", "", "codex:m")
+
+
 @pytest.mark.parametrize("status", [Status.LENGTH_NO_ANSWER, Status.CONTENT_FILTER])
 def test_a_reply_that_is_no_answer_is_never_parsed(status):
     row = read(FakeDoor("cut \\boxed{Save", status, reasoning="perhaps \\boxed{Open}"))

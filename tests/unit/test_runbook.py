@@ -46,6 +46,7 @@ class FakeServices:
 
     def __init__(self, *replies, unknown=()):
         self.replies, self.asked, self.traced, self.unknown = list(replies), [], {}, unknown
+        self.embedded = []
         self.prompts = Prompts(prompt_params(("controller.",), {}))
 
     async def chat(self, messages, *, ask=0, sampling=None):
@@ -55,6 +56,7 @@ class FakeServices:
         return Reply(text, "", "stop", status, "m", "r", 1, 1, 9, 3, 0.5, 1.0, 0.0, 0.0)
 
     async def embed_queries(self, texts):
+        self.embedded += texts
         return [None if text in self.unknown else vector_of(text) for text in texts]
 
     def trace(self, **values):
@@ -196,6 +198,22 @@ def test_the_fallback_asks_the_question_itself_of_the_slices_alone(view):
         "event_query": QUESTION.text,
         "note_query": QUESTION.text,
     }
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [
+        ({}, {"controller": 2, "embedding": 7}),
+        ({"slice_queries": 3, "pools": ["slices", "notes"]}, {"controller": 2, "embedding": 4}),
+        ({"pools": ["events", "notes"]}, {"controller": 2, "embedding": 2}),
+    ],
+)
+def test_a_query_makes_no_more_calls_than_it_says(view, options, most):
+    assert AgentRunbookR.most_calls(options) == most
+    greedy = {"raw_state_queries": list("abcdefgh"), "event_query": "i", "note_query": "j"}
+    _, services = ask(view, "no", greedy, **options)
+    assert len(services.asked) == most["controller"]
+    assert len(services.embedded) == most["embedding"]
 
 
 # -- search and context ------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 import csv
+import re
+from xml.etree import ElementTree
 
 import pytest
 from stats_data import MODELS, bits, method, score_rows, write_scores
@@ -190,11 +192,13 @@ def test_latex(tmp_path):
     assert r" & \multicolumn{6}{c}{small} & \multicolumn{6}{c}{medium} \\" in lines
     assert r"\cmidrule(lr){2-7} \cmidrule(lr){8-13}" in lines
     assert r"$n$ & 12 & 3 & 0 & 9 & 0 &  & 12 & 3 & 0 & 9 & 0 &  \\" in lines
+    body = [line for line in lines if line.endswith(r"\\") and "multicolumn" not in line]
+    assert [line.count(" & ") for line in body] == [12] * 6
     full = next(line for line in lines if line.startswith("Full"))
-    # The ablation is better overall; in static both are best.
-    assert full.startswith(r"Full & .917$^{*}$ & \textbf{1.000} &  & .889$^{*}$ &  & 2.5 &")
+    # The ablation is better overall, but does not compete; in static two others are equal.
+    assert full.startswith(r"Full & \textbf{.917}$^{*}$ & \textbf{1.000} &  & \textbf{.889}$^{*}$ &  & 2.5 &")
     ablation = next(line for line in lines if "quad" in line)
-    assert ablation.startswith(r"\quad $-$ notes|events & \textbf{1.000} &")
+    assert ablation.startswith(r"\quad $-$ notes\textbar{}events & 1.000 &")
     assert next(line for line in lines if line.startswith("RAG")).startswith(
         r"RAG: query $\rightarrow$ slice &"
     )
@@ -214,8 +218,10 @@ def test_html_groups_families_and_marks_the_best(tmp_path):
     make(tmp_path, rows_of(), methods)
     text = (tmp_path / "html").read_text(encoding="utf-8")
     assert text.count("<tbody>") == 2
-    assert '<td class="ablation">− notes|events</td><td><strong>1.000</strong></td>' in text
-    assert "<td>Full</td><td>.917<sup>*</sup></td>" in text
+    page = ElementTree.fromstring(re.sub("<meta[^>]*>|<br>", "", text.removeprefix("<!DOCTYPE html>")))
+    assert {len(row) for row in page.iterfind(".//tbody/tr")} == {7}
+    assert '<td class="ablation">− notes|events</td><td>1.000</td>' in text
+    assert "<td>Full</td><td><strong>.917</strong><sup>*</sup></td>" in text
     # Alone in its family: nothing to be best of.
     assert "<td>No retrieval</td><td>.000</td>" in text
 

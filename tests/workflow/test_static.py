@@ -56,6 +56,13 @@ def test_snakemake_lint(unrun):
     assert "Congratulations" in done.stdout
 
 
+def test_another_folder_to_run_in_has_the_projects_config(unrun, tmp_path):
+    more = tmp_path / "my.yaml"
+    more.write_text("repeats: 2\n")
+    elsewhere = ("--directory", str(tmp_path), "--configfile", str(more))
+    assert planned(unrun, *elsewhere) == planned(unrun)
+
+
 @pytest.fixture
 def project(unrun, tmp_path):
     """A copy with the project's own config."""

@@ -128,7 +128,7 @@ def annotate_action(action: str, trees_before: Sequence[str]) -> str:
         action: one Python-like call.
         trees_before: trees of the states before the action, in order. The bid is looked up in the
             last one, then in earlier ones: an action is stored with the state that it led to, whose
-            own tree may give the same bid to something else (FACTS section 2).
+            own tree may give the same bid to something else (docs/benchmark.md).
 
     Returns:
         The annotated action; the action as it is if it is malformed, touches no element or names a

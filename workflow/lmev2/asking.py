@@ -51,13 +51,13 @@ async def ask_with_repair(
     sampling: Mapping[str, Any] | None = None,
     shorter: Sequence[Message] | None = None,
 ) -> Asked[Value]:
-    """Ask, and once more where the reply cannot be used (FACTS, section 5).
+    """Ask, and once more where the reply cannot be used.
 
     Args:
         chat: the model.
         messages: the request.
         read: takes the value out of a reply's text; None if it cannot be used.
-        repair: what the one further request says; it goes without thinking (FACTS, section 4).
+        repair: what the one further request says; it goes without thinking, as in the paper.
         sampling: values that replace the role's own, for the first request.
         shorter: a request to put in place of `messages` if the model gives no reply to them, as when
             they do not fit it.

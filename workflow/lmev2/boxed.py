@@ -1,4 +1,4 @@
-"""The reader's answer: what stands in the last `\\boxed{…}` of its response (FACTS, section 3)."""
+"""The reader's answer: what stands in the last `\\boxed{…}` of its response (docs/benchmark.md)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -58,5 +58,5 @@ def _closing_brace(text: str, start: int) -> int | None:
 
 
 def is_unknown(prediction: str) -> bool:
-    """Whether the answer is UNKNOWN, in any case; such an answer always scores 0 (FACTS, section 3)."""
+    """Whether the answer is UNKNOWN, in any case; such an answer always scores 0."""
     return prediction.strip().lower() == "unknown"

@@ -138,9 +138,14 @@ def config_for_models(file: str | Path | None) -> dict[str, Any]:
         file: a config file, whole or in part; None for all defaults.
 
     Raises:
-        ConfigError: the file has faults.
+        ConfigError: the file cannot be read or has faults.
     """
-    given = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
+    try:
+        given = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{file}: not YAML text: {error}") from error
     if not isinstance(given, Mapping):
         raise ConfigError(f"{file}: a config is a mapping of sections, not {type(given).__name__}")
     chat = {"provider": "embedded", "model": "extractive"}

@@ -1,4 +1,4 @@
-"""The `eval_function` of a question: `name|key=value|…` (FACTS, section 3).
+"""The `eval_function` of a question: `name|key=value|…` (docs/benchmark.md).
 
 Only the language and its checks live here, so that a dataset can be validated without the judge.
 """

@@ -159,6 +159,10 @@ class Flow:
         """Whether an arm is a pilot study: it reads the evidence labels and competes with no method."""
         return ORACLE_TABLE in self.private_tables(name)
 
+    def answers_itself(self, name: str) -> bool:
+        """Whether an arm is a pilot study whose agent answers without the reader."""
+        return getattr(memory_class(self.arms[name].reference), "answers", False)
+
     def query(self, name: str) -> dict[str, Any]:
         """Params of the query stage of one arm."""
         arm, (options, needs) = self.arms[name], self.memories[name]
@@ -204,13 +208,18 @@ class Flow:
         return found
 
     def _leave_out_pilots(self) -> list[str]:
-        """Take out the pilot studies where there is no evidence to give them; says which."""
-        without = [] if self.has_labels else [name for name in self.arms if self.reads_labels(name)]
+        """Take out the pilot studies that cannot be made here; says which and why."""
+        without = {}
+        for name in filter(self.reads_labels, self.arms):
+            if not self.has_labels:
+                without[name] = f"{self.dataset} has no evidence labels ({COVERAGE})"
+            elif self.answers_itself(name) and self.config["models"][AGENT]["provider"] == "embedded":
+                without[name] = "the embedded agent finds evidence but answers no question (models.agent)"
         for name in without:
             del self.arms[name]
         if without and not self.arms:
-            raise ConfigError(f"methods: only pilot studies, but {self.dataset} has no {COVERAGE}")
-        return [f"{name} is left out: {self.dataset} has no evidence labels ({COVERAGE})" for name in without]
+            raise ConfigError(f"methods: only pilot studies, and {next(iter(without.values()))}")
+        return [f"{name} is left out: {reason}" for name, reason in without.items()]
 
     @cached_property
     def all_pools(self) -> list[str]:
@@ -285,6 +294,7 @@ class Flow:
                 "family": arm.family,
                 "ablation_of": arm.ablation_of,
                 "labels": self.reads_labels(arm.name),
+                "answers": self.answers_itself(arm.name),
                 "class": arm.reference,
             }
             for arm in self.arms.values()

@@ -29,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lmev2.errors import UserError
+from lmev2.process import is_alive
 from lmev2.store import canonical_json, replacing
 
 SYNC_SECONDS = 1.0
@@ -71,9 +72,8 @@ class Journal:
         self.replay = replay
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "leases").mkdir(exist_ok=True)
-        self._where: dict[
-            str, tuple[Path, int, int]
-        ] = {}  # key -> (part, offset, length) | (part, group, row)
+        # key -> (part, offset, length) | (part, group, row)
+        self._where: dict[str, tuple[Path, int, int]] = {}
         self._read_to: dict[Path, int] = {}
         self._own: Path | None = None
         self._handle: int | None = None
@@ -238,7 +238,7 @@ class Journal:
         self.close()
         for path in sorted(self.folder.glob("*.jsonl")):
             host, pid, _ = path.stem.rsplit("-", 2)
-            if path == self._own or (host == socket.gethostname() and not _alive(int(pid))):
+            if path == self._own or (host == socket.gethostname() and not is_alive(int(pid))):
                 try:
                     self._compact_part(path)
                 except FileNotFoundError:
@@ -343,16 +343,6 @@ def _birth(part: Path) -> tuple[int, str]:
     return int(part.stem.rpartition("-")[2], 16), part.name
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def _take(path: Path) -> bool:
     """Create the lease; if its owner is gone, clear it away so that the next try can succeed."""
     me = f"{socket.gethostname()} {os.getpid()} {time.time_ns():x}"
@@ -364,9 +354,7 @@ def _take(path: Path) -> bool:
             if _abandoned(owner, age):
                 aside = path.with_name(f"{path.name}.{os.getpid()}-{time.time_ns():x}")
                 path.rename(aside)
-                if (
-                    aside.read_text() != owner
-                ):  # somebody else was faster, and this lease is new: give it back
+                if aside.read_text() != owner:  # somebody was faster, and this lease is new: give it back
                     with suppress(FileExistsError):
                         os.link(aside, path)
                 aside.unlink()
@@ -383,7 +371,7 @@ def _abandoned(owner: str, age: float) -> bool:
     if not owner:  # created, but its owner died before it could sign
         return age > 10 * SYNC_SECONDS
     host, pid, _ = owner.rsplit(" ", 2)
-    return age > LEASE_SECONDS or (host == socket.gethostname() and not _alive(int(pid)))
+    return age > LEASE_SECONDS or (host == socket.gethostname() and not is_alive(int(pid)))
 
 
 async def _keep_fresh(path: Path) -> None:

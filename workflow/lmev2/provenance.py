@@ -146,10 +146,10 @@ def write_meta(
 
     Args:
         path: the meta file.
-        stage: name of the stage.
+        stage: name of the rule.
         params: the rule's params: config section, code digest, prompts, models.
-        counts: rows by status, tokens, cost, ...
-        more: further sections, such as `usage` per role or `dataset`.
+        counts: rows in all and by status, and what else the stage counts.
+        more: further sections: `usage` by role, `inputs` with their sha256.
     """
     meta = {"stage": stage, "params": dict(params), "counts": dict(counts), **more}
     write_json({**meta, "git": git_state(), "versions": versions()}, path)

@@ -139,7 +139,11 @@ class Runner:
                 digest = self._haystack_digest(haystack)
                 work += [partial(ask, id_, repeat, memory, digest) for id_ in ids]
         await gather_rows(work, progress)
-        return [{"question_id": id_, "repeat": repeat, **rows[id_, repeat]} for id_, repeat in sorted(rows)]
+        prompts = {"prompt_sha256": self.method.identity.get("prompts", "")}
+        return [
+            {"question_id": id_, "repeat": repeat, **prompts, **rows[id_, repeat]}
+            for id_, repeat in sorted(rows)
+        ]
 
     def _haystack_digest(self, haystack: Haystack) -> str:
         """Of all that the method can read of its haystack."""
@@ -274,7 +278,7 @@ def _checked(items: Any) -> list[Item]:
 
 
 def _usage(meter: Meter, wall: float) -> dict[str, Any]:
-    """Usage columns and the parts of the latency (DESIGN: waits are columns of their own)."""
+    """Usage columns and the parts of the latency (waits are columns of their own)."""
     usage = usage_columns([*meter.replies, *meter.attempts])
     for name in ("calls", "attempts", "input_tokens", "cost", "queue_wait_s", "retry_wait_s"):
         usage[name] += meter.embeddings[name]

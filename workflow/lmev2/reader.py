@@ -53,13 +53,7 @@ class Reader:
         items = query["items"]
         cut = truncate(items, self.budget, self.counter)
         if query["status"] != Status.OK:  # nothing was retrieved, so there is nothing to pay a reader for
-            return {
-                **self._context(items, cut),
-                **_NO_ANSWER,
-                "status": query["status"],
-                "error": query["error"],
-                **usage_columns([]),
-            }
+            return self._unanswered(query, cut)
         replies = [await self._ask(question, place, query, cut)]
         while self.retruncate and replies[-1].status == Status.CONTEXT_OVERFLOW and cut.kept:
             budget = int(cut.tokens_kept * share_that_fits(replies[-1].error))
@@ -73,11 +67,35 @@ class Reader:
             "error": reply.error,
             "response_raw": reply.text,
             "reasoning": reply.reasoning,
-            "prediction": answer.prediction if answer else "",
-            "boxed": str(answer.found) if answer else "",
-            "is_unknown": bool(answer) and is_unknown(answer.prediction),
+            **_answer_columns(answer),
             "finish_reason": reply.finish_reason,
             **usage_columns(replies),
+        }
+
+    def take(self, query: Mapping[str, Any]) -> dict[str, Any]:
+        """The row of a question that a pilot study has answered itself: its one item is the response.
+
+        The model is the one that answered; what it used is booked with the query.
+        """
+        cut = truncate(query["items"], self.budget, self.counter)
+        row = {
+            **self._unanswered(query, cut),
+            "model": query["model"],
+            "prompt_sha256": query["prompt_sha256"],
+        }
+        if query["status"] != Status.OK:
+            return row
+        (item,) = query["items"]
+        answer = Boxed(item["text"].strip(), Found.NONE)
+        return {**row, "response_raw": item["text"], **_answer_columns(answer)}
+
+    def _unanswered(self, query: Mapping[str, Any], cut: Truncated) -> dict[str, Any]:
+        return {
+            **self._context(query["items"], cut),
+            **_NO_ANSWER,
+            "status": query["status"],
+            "error": query["error"],
+            **usage_columns([]),
         }
 
     async def _ask(
@@ -123,14 +141,15 @@ def _answer(reply: Reply) -> tuple[Status, Boxed | None]:
     return reply.status, None
 
 
-_NO_ANSWER = {
-    "response_raw": "",
-    "reasoning": "",
-    "prediction": "",
-    "boxed": "",
-    "is_unknown": False,
-    "finish_reason": "",
-}
+def _answer_columns(answer: Boxed | None) -> dict[str, Any]:
+    return {
+        "prediction": answer.prediction if answer else "",
+        "boxed": str(answer.found) if answer else "",
+        "is_unknown": bool(answer) and is_unknown(answer.prediction),
+    }
+
+
+_NO_ANSWER = {"response_raw": "", "reasoning": "", **_answer_columns(None), "finish_reason": ""}
 
 
 def _part(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class EntryStatus(StrEnum):
     TEMPLATE = "template"  # both replies were unusable; written from the trajectory by rule
 
 
-# question_type -> (column of Table 2, is abstention); FACTS: the paper pools each type with its -abs twin.
+# question_type -> (column of Table 2, is abstention); the paper pools each type with its -abs twin.
 QUESTION_TYPES = {
     "static-environment": ("static", False),
     "static-environment-abs": ("static", True),
@@ -121,7 +121,7 @@ SCHEMAS = {
             ("evaluator", pa.string()),  # the name part of eval_function
         ]
     ),
-    # All that a memory method may know of a question (privacy rule, FACTS section 4).
+    # All that a memory method may know of a question (privacy rule, docs/benchmark.md).
     "query_questions": pa.schema(
         _key + [("text", pa.string()), ("image", pa.string()), ("image_sha256", pa.string())]
     ),
@@ -208,6 +208,7 @@ SCHEMAS = {
             ("content", pa.string()),  # bullet list
             ("status", pa.string()),  # EntryStatus
             ("digest", pa.string()),
+            ("prompt_sha256", pa.string()),
         ]
         + _usage
     ),
@@ -236,6 +237,7 @@ SCHEMAS = {
             ("status", pa.string()),  # EntryStatus
             ("trees_cut", pa.bool_()),  # asked again with shorter trees
             ("digest", pa.string()),
+            ("prompt_sha256", pa.string()),
         ]
         + _usage
     ),
@@ -266,6 +268,7 @@ SCHEMAS = {
             ("other_s", pa.float64()),  # the rest
             ("insert_s", pa.float64()),  # sequential insertion of the haystack, not in latency_s
             ("in_flight", pa.int32()),  # queries of this job that ran beside it, itself included
+            ("prompt_sha256", pa.string()),  # of all templates that the method uses
             ("trace", pa.string()),  # JSON, method-specific
             ("by_role", BY_ROLE),  # whose sums the usage columns are (but for latency_s)
         ]

@@ -42,6 +42,11 @@ class Trajectory:
             [state.action for state in self.states], [state.tree for state in self.states]
         )
 
+    @property
+    def numbered_actions(self) -> list[str]:
+        """The annotated actions as lines; an action's number is that of the state that it led to."""
+        return [f"{number}. {action}" for number, action in enumerate(self.annotated_actions) if action]
+
 
 class Trajectories(Mapping[str, Trajectory]):
     """The ingested trajectories by id; states are read from their row group when asked for.

@@ -16,7 +16,9 @@ except UserError as error:
 
 ARMS = list(FLOW.arms)
 TIERS = FLOW.tiers
-AGENT_ARMS = [arm for arm in ARMS if FLOW.runs_agent(arm)]
+# Arms that give the reader a context; others answer themselves.
+CONTEXT_ARMS = [arm for arm in ARMS if not FLOW.answers_itself(arm)]
+AGENT_ARMS = [arm for arm in CONTEXT_ARMS if FLOW.runs_agent(arm)]
 # Read, judge: a job for each arm and tier.
 ARM_JOBS = len(ARMS) * len(TIERS)
 

@@ -11,6 +11,10 @@ rule estimate:
         trajectories="results/ingest/trajectories.parquet",
         states="results/ingest/states.parquet",
         images="results/ingest/question_images",
+        private=[
+            f"results/ingest/{table}.parquet"
+            for table in sorted({t for arm in ARMS for t in FLOW.private_tables(arm)})
+        ],
         haystacks=expand("results/haystack/{tier}.parquet", tier=TIERS),
     log:
         "results/logs/estimate.log",
@@ -39,6 +43,7 @@ rule write_cost:
             f"results/insert/{pool}{part}.parquet" for pool in FLOW.all_pools for part in ("", ".embeddings")
         ],
         arms=[file for stage in ("query", "read", "judge") for file in stage_files(stage)],
+        verdicts=["results/stats/verdicts.parquet"] if FLOW.asks_again else [],
     output:
         csv="results/cost.csv",
         meta="results/cost.meta.json",

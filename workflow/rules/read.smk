@@ -27,6 +27,7 @@ rule read_answers:
         context_tokens=config["read"]["context_tokens"],
         on_overflow=config["read"]["on_overflow"],
         tokenizer=FLOW.tokenizer,
+        answered=lambda wildcards: FLOW.answers_itself(wildcards.method),
         retry_statuses=config["retry_statuses"],
         code=FLOW.code("read_answers"),
     script:

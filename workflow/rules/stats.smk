@@ -87,8 +87,8 @@ rule measure_retrieval:
         coverage="results/ingest/coverage.parquet",
         trajectories="results/ingest/trajectories.parquet",
         states="results/ingest/states.parquet",
-        queries=stage_files("query"),
-        reads=stage_files("read"),
+        queries=stage_files("query", CONTEXT_ARMS),
+        reads=stage_files("read", CONTEXT_ARMS),
     output:
         table="results/stats/retrieval.parquet",
         meta="results/stats/retrieval.meta.json",

@@ -1,5 +1,7 @@
 """Let the reader answer every question from its truncated context."""
 
+from functools import partial
+
 from lmev2.job import Job, summary
 from lmev2.query import question_of
 from lmev2.reader import Reader
@@ -25,11 +27,15 @@ with (
     places = {row["question_id"]: row for row in read_rows(snakemake.input.questions, columns)}
     questions = {id_: question_of(row) for id_, row in places.items()}
     queries = read_rows(snakemake.input.queries)
+
+    async def answer(query):
+        if job.params["answered"]:
+            return reader.take(query)
+        id_ = query["question_id"]
+        return await reader.read(questions[id_], places[id_], query)
+
     progress = job.progress("questions", len(queries))
-    work = [
-        lambda query=query: reader.read(questions[query["question_id"]], places[query["question_id"]], query)
-        for query in queries
-    ]
+    work = [partial(answer, query) for query in queries]
     answers = door.run(gather_rows(work, progress.step))
     rows = [
         {**{key: query[key] for key in ARM}, **answer} for query, answer in zip(queries, answers, strict=True)

@@ -32,4 +32,4 @@ with Job(snakemake, "judge again") as job, job.door(*job.params["models"]) as do
     write_table("verdicts", rows, snakemake.output.table)
     write_reliability(rows, snakemake.output.csv, Source(**job.params["source"]))
     progress.close(summary(again))
-    job.meta(again)
+    job.meta({**row, "role": row["judge"]} for row in again)

@@ -15,7 +15,6 @@ from lmev2.agent.interface import AgentSetupError, AgentSpec, Attempt, Task
 from lmev2.agent.proxy import ModelProxy
 from lmev2.agent.sandbox import Program, Sandbox
 
-VERSION = "0.117.0"  # of the paper; another one is another agent
 # Features that would call elsewhere; without a network they only cost seconds.
 _OFF = ("plugins", "apps", "multi_agent")
 

@@ -41,6 +41,7 @@ class OpenAIAgents:
         agents.set_tracing_disabled(True)  # it would send every step to OpenAI
         key = os.environ[self.spec.api_key_env] if self.spec.api_key_env else "none-needed"
         events = _Events()
+        used, counter = _counter()
         code, fault, unreachable = 0, "", ""
         began = time.perf_counter()
         async with (
@@ -53,10 +54,10 @@ class OpenAIAgents:
                 model_settings=agents.ModelSettings(reasoning={"effort": task.effort}, include_usage=True),
                 tools=[_shell_tool(shell, events)],
             )
-            running = agents.Runner.run(agent, task.prompt, max_turns=task.turns)
-            result = None
+            running = agents.Runner.run(agent, task.prompt, max_turns=task.turns, hooks=counter)
             try:
                 result = await asyncio.wait_for(running, task.timeout_s)
+                events.message(str(result.final_output or ""))
             except TimeoutError:
                 code, fault = None, f"out of time after {task.timeout_s:g} s"
             except agents.MaxTurnsExceeded:
@@ -76,14 +77,16 @@ class OpenAIAgents:
             output, no_output, stderr = None, "", ""
             if code is not None:
                 output, no_output, stderr = await shell.close()
-        calls = 0
-        if result is not None:
-            usage = result.context_wrapper.usage
-            calls = usage.requests
-            events.message(str(result.final_output or ""))
-            events.usage(usage.input_tokens, usage.output_tokens)
+        events.usage(used.input_tokens, used.output_tokens)
         return Attempt(
-            code, seconds, events.text, stderr, output, fault or no_output, unreachable, model_calls=calls
+            code,
+            seconds,
+            events.text,
+            stderr,
+            output,
+            fault or no_output,
+            unreachable,
+            model_calls=used.requests,
         )
 
 
@@ -113,6 +116,19 @@ class _Events:
     @property
     def text(self) -> str:
         return "\n".join(self._lines)
+
+
+def _counter() -> tuple[Any, Any]:
+    """What the model has used, and the hooks that count it: a conversation that is cut short costs too."""
+    import agents
+
+    used = agents.Usage()
+
+    class Counter(agents.RunHooks):
+        async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+            used.add(response.usage)
+
+    return used, Counter()
 
 
 def _shell_tool(shell: Shell, events: _Events) -> Any:

@@ -3,7 +3,7 @@
     {"memory_markdown": str,
      "trajectory_spans": [{"trajectory_id": str, "start_state_index": int, "end_state_index": int}, …]}
 
-State numbers count from 0 and both ends belong to a span (FACTS, section 5).
+State numbers count from 0 and both ends belong to a span.
 """
 
 import json
@@ -90,9 +90,25 @@ def parse_output(data: bytes, n_states: Mapping[str, int], mode: str = "official
         mended.append(f"of {total} states the first {MOST_STATES} were kept")
     if not markdown.strip() and not spans and mode == "lenient" and mended:
         raise OutputError("the output holds neither markdown nor a span")
-    # JSON can hold half a surrogate pair, which no file could.
-    markdown = markdown.encode("utf-8", "replace").decode()
-    return Evidence(markdown, tuple(spans), tuple(dropped), tuple(mended))
+    return Evidence(_storable(markdown), tuple(spans), tuple(dropped), tuple(mended))
+
+
+def parse_answer(data: bytes) -> str:
+    """Read the output of an agent that answers the question itself: `{"answer": str}`.
+
+    Raises:
+        OutputError: with the reason.
+    """
+    value = _json(data, False, [])
+    answer = value.get("answer") if isinstance(value, dict) else None
+    if not isinstance(answer, str) or not answer.strip():
+        raise OutputError('the output is not of the form {"answer": "…"}')
+    return _storable(answer)
+
+
+def _storable(text: str) -> str:
+    """JSON can hold half a surrogate pair, which no file could."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _json(data: bytes, lenient: bool, mended: list[str]) -> Any:

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 # provider -> (module, isolation unless the config says otherwise, version likewise)
 PROVIDERS = {
     "embedded": ("embedded.py", "none", ""),
-    "codex": ("codex.py", "bubblewrap", "0.117.0"),
+    "codex": ("codex.py", "bubblewrap", "0.117.0"),  # the paper's; another version is another agent
     "openai_agents": ("openai_agents.py", "bubblewrap", ""),
     "command": ("command.py", "bubblewrap", ""),
 }

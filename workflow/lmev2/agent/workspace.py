@@ -21,6 +21,7 @@ from lmev2 import accessibility
 from lmev2.agent.inside import inspect_trajectory
 from lmev2.image import Image
 from lmev2.insert.files import link
+from lmev2.process import is_alive
 
 HAYSTACKS = ".haystacks"  # in the store: links must stay on its file system
 CONCISE, FULL = "TRAJECTORY_SUMMARY_CONCISE.md", "TRAJECTORY_SUMMARY_FULL.md"
@@ -91,22 +92,12 @@ def _sweep(place: Path) -> None:
     mine = _prefix().rsplit("+", 2)[0] + "+"
     for path in place.glob("lmev2+*"):
         process = path.name.removeprefix(mine).partition("+")[0]
-        if path.name.startswith(mine) and process.isdecimal() and not _alive(int(process)):
+        if path.name.startswith(mine) and process.isdecimal() and not is_alive(int(process)):
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def manifest_texts(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The two summaries of a haystack by file name, sorted by start url, goal and id (FACTS, section 5)."""
+    """The two summaries of a haystack by file name, sorted by start url, goal and id."""
     ordered = sorted(rows, key=lambda row: (row["start_url"], row["goal"], row["trajectory_id"]))
     concise = [
         "# Trajectories of this memory",
@@ -164,7 +155,7 @@ def workspace(
 ) -> Iterator[Path]:
     """A new folder for one attempt, removed afterwards; it lies outside the project.
 
-    Nothing of the question but its text and picture goes in (privacy rule, FACTS section 4).
+    Nothing of the question but its text and picture goes in (privacy rule, docs/benchmark.md).
     """
     with tempfile.TemporaryDirectory(prefix=_prefix(), ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()

@@ -14,7 +14,7 @@ COMMANDS = {"validate": validate, "score": score, "compare": compare}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 good, 1 faults found, 2 wrong use."""
+    """Run one command and return its exit code: 0 good, 1 faults found, 2 wrong use or failed files."""
     parser = argparse.ArgumentParser(
         prog="lmev2", description="LongMemEval-V2: check data, score answers, compare methods."
     )
@@ -25,10 +25,19 @@ def main(arguments: list[str] | None = None) -> int:
         module.add_arguments(commands.add_parser(name, help=about.splitlines()[0], description=about))
     options = parser.parse_args(arguments)
     try:
-        return COMMANDS[options.command].run(options)
+        code = COMMANDS[options.command].run(options)
+        print(end="", flush=True)  # what cannot be written shows here and not after the exit code
+        return code
     except UserError as error:
         print(f"lmev2 {options.command}: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
         sys.stderr.close()
         return 1
+    except OSError as error:  # what we read or write failed midway: a full disk, a closed standard stream
+        name = f"{error.filename}: " if error.filename else ""
+        print(f"lmev2 {options.command}: {name}{error.strerror}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"lmev2 {options.command}: interrupted", file=sys.stderr)
+        return 130

@@ -10,6 +10,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+from lmev2.cli.streams import standard_input
 from lmev2.stats.bootstrap import LatticeTooFineError, exact, monte_carlo
 from lmev2.stats.mcnemar import exact_mcnemar
 from lmev2.stats.scores import list_ids
@@ -22,8 +23,8 @@ p-values (one-sided: A better than B) and McNemar's exact test.
 
 exit code: 0 compared, 1 files that cannot be compared, 2 wrong usage or a missing file
 """
-# A plain decimal number; three exponent digits at most, so that it stays a number of sane length.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+# A plain decimal number; of a length and with an exponent that keep it a number of sane size.
+_NUMBER = re.compile(r"[+-]?(?=.{1,50}$)(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _COLUMNS = ("question_id", "score")
 
 Scores = dict[str, list[Fraction]]
@@ -46,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=100_000,
         help="Monte Carlo resamples where scores are too fine for the exact computation (default: 100000)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the Monte Carlo resamples (default: 0)")
+    parser.add_argument(
+        "--seed", type=_natural, default=0, help="seed of the Monte Carlo resamples (default: 0)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,13 +79,16 @@ def read_scores(path: str) -> Scores:
         ScoreFileError: not UTF-8 or not CSV, a column missing or twice, no rows, an empty question_id, or
             a score that is no number in [0, 1].
     """
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    data = standard_input().read() if path == "-" else Path(path).read_bytes()
     name = "standard input" if path == "-" else path
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScoreFileError(f"{name}, line {line}: not UTF-8 text") from error
+    csv.field_size_limit(
+        len(data) + 1
+    )  # other columns may hold whole contexts; the default is 128 KiB a cell
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: Scores = {}
     try:
@@ -166,15 +172,21 @@ def compare(a: Scores, b: Scores, *, resamples: int = 100_000, seed: int = 0) ->
 def _parse_score(text: str, where: str) -> Fraction:
     text = text.strip()
     if not _NUMBER.fullmatch(text):
-        raise ScoreFileError(f"{where}: score {text!r} is not a number; write a number from 0 to 1")
+        raise ScoreFileError(f"{where}: score {text[:60]!r} is not a number; write a number from 0 to 1")
     score = Fraction(text)
     if not 0 <= score <= 1:
         raise ScoreFileError(f"{where}: score {text} is not in [0, 1]")
     return score
 
 
+def _natural(text: str) -> int:
+    if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
 def _positive(text: str) -> int:
-    value = int(text)
+    value = _natural(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number")
     return value

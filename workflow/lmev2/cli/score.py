@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TextIO
 
 from lmev2.boxed import is_unknown, parse_boxed
+from lmev2.cli.streams import standard_input, standard_output
 from lmev2.configuration import config_for_models
 from lmev2.eval_function import EvalFunctionError, parse_eval_function
 from lmev2.judge.evaluators import AnswerError, score_deterministic
@@ -191,10 +192,12 @@ async def _score(row: dict[str, Any], judge: Judge | None) -> None:
 @contextmanager
 def _source(name: str) -> Iterator[BinaryIO]:
     if name == "-":
-        yield sys.stdin.buffer
+        yield standard_input()
         return
     path = Path(name)
-    if not path.exists() or path.is_dir():  # a pipe is fine
+    if path.is_dir():
+        raise UsageError(f"{name} is a folder; name a JSON Lines file")
+    if not path.exists():  # a pipe is fine
         raise UsageError(f"{name}: no such file; give a JSON Lines file or - for standard input")
     with path.open("rb") as handle:
         yield handle
@@ -203,9 +206,13 @@ def _source(name: str) -> Iterator[BinaryIO]:
 @contextmanager
 def _target(name: str) -> Iterator[TextIO]:
     if name == "-":
-        yield sys.stdout
+        yield standard_output()
         return
     if Path(name).is_dir():
         raise UsageError(f"--output {name} is a folder; name a file")
+    if Path(name).exists() and not Path(name).is_file():  # a pipe or device: to be written, not replaced
+        with Path(name).open("w", encoding="ascii", newline="") as handle:
+            yield handle
+        return
     with replacing(name) as temporary, temporary.open("w", encoding="ascii", newline="") as handle:
         yield handle

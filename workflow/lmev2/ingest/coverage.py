@@ -1,4 +1,4 @@
-"""coverage.jsonl: for each question and hop, every trajectory that holds the evidence (FACTS section 6)."""
+"""coverage.jsonl: for each question and hop, every trajectory that holds the evidence (docs/benchmark.md)."""
 
 from pathlib import Path
 from typing import Any

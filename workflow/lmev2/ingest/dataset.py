@@ -48,7 +48,7 @@ def validate_dataset(
     """Check a dataset without writing anything.
 
     Args:
-        dataset: folder in the official format (FACTS section 2).
+        dataset: folder in the official format (docs/benchmark.md).
         tiers: names of the haystack files to check, as in `haystacks/lme_v2_{tier}.json`.
         progress: called with the number of trajectories read so far, after each.
         workers: screenshots that are decoded at a time.

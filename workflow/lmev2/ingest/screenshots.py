@@ -45,7 +45,7 @@ class Image:
 def find_image(dataset: Path, value: Any) -> str | Missing:
     """Resolve an image field to the path of an existing file inside `dataset`, or say why not.
 
-    A path counts from the dataset folder or from its `screenshots/` (FACTS section 2). A path that
+    A path counts from the dataset folder or from its `screenshots/` (docs/benchmark.md). A path that
     leads out of the dataset is not followed, so that no stray file of the machine reaches a model.
     """
     if value is None:

@@ -1,6 +1,6 @@
 """trajectories.jsonl: the web-agent runs and their states, one run in memory at a time.
 
-Two layouts are read (FACTS section 2): the released one (`states[]`) and the older one (`content[]`
+Two layouts are read (docs/benchmark.md): the released one (`states[]`) and the older one (`content[]`
 with `observation`, `thoughts` and `metadata.original_goal`), in which the start page is that of the
 first state and states count by position.
 """
@@ -42,7 +42,7 @@ class Trajectory:
 
 
 def read_families(dataset: Path, defects: list[Defect]) -> dict[str, str | None]:
-    """Trajectory id to task family, from the optional families.json (FACTS section 6)."""
+    """Trajectory id to task family, from the optional families.json (docs/benchmark.md)."""
     path = dataset / FAMILIES_FILE
     if not path.exists():
         return {}

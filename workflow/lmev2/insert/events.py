@@ -1,7 +1,7 @@
 """The event pool: what changed between each pair of neighbouring states, told by the controller model.
 
-FACTS, section 5: from goal, outcome, the whole annotated trace of actions, the position in the run and
-both states with their screenshots, without thinking. Where the model gives no reply (the trees do not
+It reads goal, outcome, the whole annotated trace of actions, the position in the run and both states
+with their screenshots, without thinking. Where the model gives no reply (the trees do not
 fit it) it is asked again with shorter trees; an unusable reply gets one repair call, then a template
 that is marked as such. A run of one state has no events.
 """
@@ -46,6 +46,7 @@ async def write_event(door: Door, trajectory: Trajectory, post: int, prompts: Pr
         "entry_id": f"{trajectory.id}/{post - 1}-{post}",
         **event,
         "digest": request_key(event),
+        "prompt_sha256": prompts.sha256,
         **usage_columns(asked.replies),
     }
 
@@ -62,13 +63,12 @@ def event_messages(
         most: longest tree in characters, None for whole trees.
     """
     actions = trajectory.annotated_actions
-    listed = [f"{number}. {action}" for number, action in enumerate(actions) if action]
     head = [
         f"Goal: {trajectory.goal}",
         f"Outcome: {trajectory.outcome or 'unknown'}",
         f"Start: {trajectory.start_url}",
         "Actions of the whole run (number: the state that the action led to):",
-        *(listed or ["none"]),
+        *(trajectory.numbered_actions or ["none"]),
         f"Step {post} of {len(trajectory.states) - 1}, from state {post - 1} to state {post}",
         f"Action of this step: {actions[post] or 'none was recorded'}",
     ]
@@ -116,5 +116,5 @@ def _page(state: State) -> str:
 
 
 def event_text(event: Mapping[str, Any]) -> str:
-    """What is embedded of an event: overview and transition (FACTS, section 5)."""
+    """What is embedded of an event: overview and transition."""
     return f"{event['overview']}\n{event['transition']}"

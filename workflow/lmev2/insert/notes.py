@@ -1,7 +1,7 @@
 """The note pool: a procedure note and a hint note per trajectory, written by the controller model.
 
-FACTS, section 5: from the whole trajectory (goal, outcome, start url; per state url, thought, next
-action and screenshot), thinking on; an unusable reply gets one repair call without thinking, then a
+It reads the whole trajectory (goal, outcome, start url; per state url, thought, next action and
+screenshot), thinking on; an unusable reply gets one repair call without thinking, then a
 template that is marked as such.
 """
 
@@ -34,7 +34,11 @@ async def write_notes(door: Door, trajectory: Trajectory, prompts: Prompts) -> l
         note = {"trajectory_id": trajectory.id, "kind": kind, **notes[kind], "status": str(asked.status)}
         # One call wrote both notes: its cost is booked on the first row only.
         usage = usage_columns(asked.replies if kind == KINDS[0] else [])
-        shared = {"model": asked.replies[-1].model, "request": asked.replies[-1].request}
+        shared = {
+            "model": asked.replies[-1].model,
+            "request": asked.replies[-1].request,
+            "prompt_sha256": prompts.sha256,
+        }
         rows.append(
             {"entry_id": f"{trajectory.id}/{kind}", **note, "digest": request_key(note), **usage, **shared}
         )
@@ -98,5 +102,5 @@ def template_notes(trajectory: Trajectory) -> dict[str, dict[str, str]]:
 
 
 def note_text(note: Mapping[str, Any]) -> str:
-    """What is embedded of a note: title, description and content (FACTS, section 5)."""
+    """What is embedded of a note: title, description and content."""
     return "\n".join(note[field] for field in FIELDS if note[field])

@@ -1,4 +1,4 @@
-"""The slice pool: for each state the window of states around it (FACTS, section 5)."""
+"""The slice pool: for each state the window of states around it."""
 
 from collections.abc import Iterator
 from typing import Any

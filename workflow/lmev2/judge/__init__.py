@@ -1,1 +1,1 @@
-"""Scoring: deterministic evaluators and the judge's verdicts (FACTS, section 3)."""
+"""Scoring: deterministic evaluators and the judge's verdicts (docs/benchmark.md)."""

@@ -1,4 +1,4 @@
-"""The four evaluators that need no model (FACTS, section 3)."""
+"""The four evaluators that need no model (docs/benchmark.md)."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Text normalisation of the phrase evaluators (FACTS, section 3)."""
+"""Text normalisation of the phrase evaluators (docs/benchmark.md)."""
 
 import re
 from collections.abc import Sequence

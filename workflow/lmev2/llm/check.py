@@ -18,7 +18,7 @@ from PIL import Image as Picture
 from lmev2.image import Image
 from lmev2.llm.engine import Answer
 from lmev2.llm.faults import EndpointError, ModelError, OverlongError, RejectedError, TransientError
-from lmev2.llm.models import ROLES, Model, model_of
+from lmev2.llm.models import Model, model_of, roles_of
 from lmev2.llm.remote import Remote
 from lmev2.records import Status
 from lmev2.tokens import CHARS_PER_TOKEN
@@ -45,13 +45,13 @@ class Finding:
     text: str
 
     def __str__(self) -> str:
-        return f"{self.role:<11}{'pass' if self.passed else 'FAIL'}  {self.text}"
+        return f"{self.role:<13}{'pass' if self.passed else 'FAIL'}  {self.text}"
 
 
 async def check_endpoints(config: Mapping[str, Any], say: Callable[[Finding], None]) -> list[Finding]:
     """Check all roles of the resolved config; `say` gets each finding as soon as it is there."""
     findings = []
-    for role in ROLES:
+    for role in roles_of(config):
         async for finding in _check(model_of(role, config), config):
             findings.append(finding)
             say(finding)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lmev2.journal import Journal, request_key
 from lmev2.llm.attempts import Timing, attempt
-from lmev2.llm.engine import Answer, Engine, Message, engine_of, estimated_tokens
+from lmev2.llm.engine import Answer, Embedded, Engine, Message, estimated_tokens
 from lmev2.llm.faults import EmbeddingError, OverlongError, RejectedError
 from lmev2.llm.limits import Limits
 from lmev2.llm.meter import METER
@@ -31,6 +31,19 @@ from lmev2.tokens import approximate_tokens
 FRUITLESS = (Status.LENGTH_NO_ANSWER, Status.EMPTY_REPLY, Status.CONTENT_FILTER, Status.REFUSAL)
 
 Result = TypeVar("Result")
+
+
+def engine_of(model: Model) -> Engine:
+    """The engine behind `model`, for the running event loop.
+
+    Raises:
+        EndpointError: the environment lacks the model's key.
+    """
+    if model.provider == "embedded":
+        return Embedded()
+    from lmev2.llm.remote import Remote  # slow to import, and no embedded run needs it
+
+    return Remote(model)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from lmev2.llm.embedded import provider as embedded
-from lmev2.llm.models import Model
 from lmev2.records import Status
 from lmev2.tokens import approximate_tokens
 from lmev2.truncation import ApproximateCounter
@@ -83,16 +82,3 @@ class Embedded:
 
     async def close(self) -> None:
         """Nothing to let go of."""
-
-
-def engine_of(model: Model) -> Engine:
-    """The engine behind `model`, for the running event loop.
-
-    Raises:
-        EndpointError: the environment lacks the model's key.
-    """
-    if model.provider == "embedded":
-        return Embedded()
-    from lmev2.llm.remote import Remote
-
-    return Remote(model)

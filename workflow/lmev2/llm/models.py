@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from lmev2.llm.embedded import provider as embedded
 
 ROLES = ("reader", "controller", "embedding", "judge")
+SECOND_JUDGE = "second_judge"  # may be missing from a config
 OPENAI = "https://api.openai.com/v1"
 
 
@@ -71,11 +72,16 @@ class Model:
         return {**identity, "version": self.version} if self.version else identity
 
 
+def roles_of(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The model roles of the resolved config, without the agent."""
+    return (*ROLES, SECOND_JUDGE) if SECOND_JUDGE in config["models"] else ROLES
+
+
 def model_of(role: str, config: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Model:
     """The model of `role` from the config's `models` and `prices` sections.
 
     Args:
-        role: one of ROLES.
+        role: one of `roles_of(config)`.
         config: the resolved config.
         overrides: sampling values of a method's operating point, which win.
     """

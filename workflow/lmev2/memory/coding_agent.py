@@ -1,4 +1,4 @@
-"""Coding agents as memory: Codex, AgentRunbook-C and its ablations (FACTS, section 5; paper, appendix C.3).
+"""Coding agents as memory: Codex, AgentRunbook-C and its ablations (paper, appendix C.3; docs/methods.md).
 
 Trajectories are files; at query time an agent looks for the evidence in a folder of its own and writes down
 where it is. Which agent does the work is the config's `models.agent`; this module decides what it finds in
@@ -39,15 +39,14 @@ class Codex:
         "attempts": 3,
         "output": "official",
     }
-    workflow = manifests = helper = False
+    instructions = "agent_plain"  # the template of INSTRUCTION.md
+    manifests = helper = False
 
     def __init__(self, options: Mapping[str, Any], services: Services) -> None:
         self.options = {**self.defaults, **options}
         self.services = services
         holds = {"manifests": self.manifests, "helper": self.helper}
-        self._instructions = instruction(
-            services.prompts.fill("agent_workflow" if self.workflow else "agent_plain"), **holds
-        )
+        self._instructions = instruction(services.prompts.fill(self.instructions), **holds)
         self._task = Task(
             prompt=services.prompts.fill("agent_prompt"),
             effort=self.options["effort"],
@@ -57,7 +56,7 @@ class Codex:
 
     def attach(self, view: HaystackView) -> None:
         """Lay the haystack out as files, once for all its questions."""
-        self._view = view
+        self.view = view
         rows = self.services.files.rows(view.trajectory_ids)
         self._n_states = {row["trajectory_id"]: row["n_states"] for row in rows}
         self._haystack = HaystackFolder(self.services.files.store, rows, manifests=self.manifests)
@@ -67,44 +66,53 @@ class Codex:
         self._haystack.close()
 
     async def query(self, question: Question) -> list[Item]:
-        """The agent's text, then the states that it points to.
+        """The agent's text, then the states that it points to; raises as `ask`."""
+        evidence = await self.ask(self._haystack, question)
+        self.services.trace(dropped=evidence.dropped, mended=evidence.mended)
+        with self.services.timed("render_s"):
+            ids = {span.trajectory_id for span in evidence.spans}
+            trajectories = {id_: self.view.trajectory(id_) for id_ in ids}
+            return render_spans(evidence.markdown, evidence.spans, trajectories)
+
+    async def ask(self, haystack: HaystackFolder, question: Question) -> Any:
+        """What `parse` makes of the first usable output of the agent over `haystack`.
 
         Raises:
             AgentFailedError: no attempt gave a usable output.
             AgentUnreachableError: the agent's model could not be reached in the last attempt.
         """
         attempts: list[dict[str, Any]] = []
-        evidence, unreachable = None, ""
-        while evidence is None and len(attempts) < self.options["attempts"]:
+        found, unreachable = None, ""
+        while found is None and len(attempts) < self.options["attempts"]:
             with workspace(
-                self._haystack, question.text, question.image, self._instructions, helper=self.helper
+                haystack, question.text, question.image, self._instructions, helper=self.helper
             ) as folder:
                 attempt = await self.services.agent.run(folder, self._task)
-            evidence, fault = self._evidence(attempt)
-            unreachable = attempt.unreachable if evidence is None else ""
+            found, fault = self._found(attempt)
+            unreachable = attempt.unreachable if found is None else ""
             attempts.append(_kept(attempt, fault))
             self.services.trace(
                 attempts=attempts,
                 effort=self._task.effort,
                 agent=self.services.agent.spec.name,
                 isolation=self.services.agent.spec.isolation,
-                **({"dropped": evidence.dropped, "mended": evidence.mended} if evidence else {}),
             )
         if unreachable:
             raise AgentUnreachableError(f"the agent's model cannot be reached: {unreachable}")
-        if evidence is None:
+        if found is None:
             reasons = "; ".join(f"{number}. {kept['fault']}" for number, kept in enumerate(attempts, 1))
             raise AgentFailedError(f"no usable output in {len(attempts)} attempts: {reasons}")
-        with self.services.timed("render_s"):
-            ids = {span.trajectory_id for span in evidence.spans}
-            trajectories = {id_: self._view.trajectory(id_) for id_ in ids}
-            return render_spans(evidence.markdown, evidence.spans, trajectories)
+        return found
 
-    def _evidence(self, attempt: Attempt) -> tuple[Evidence | None, str]:
+    def parse(self, output: bytes) -> Evidence:
+        """The evidence in an output; an `OutputError` rejects the attempt."""
+        return parse_output(output, self._n_states, self.options["output"])
+
+    def _found(self, attempt: Attempt) -> tuple[Any, str]:
         if attempt.output is None:
             return None, attempt.fault or "no output"
         try:
-            return parse_output(attempt.output, self._n_states, self.options["output"]), ""
+            return self.parse(attempt.output), ""
         except OutputError as error:
             return None, str(error)
 
@@ -122,9 +130,8 @@ class AgentRunbookC(Codex):
 
     def __init__(self, options: Mapping[str, Any], services: Services) -> None:
         chosen = {**self.defaults, **options}
-        self.workflow, self.manifests, self.helper = (
-            chosen[name] for name in ("workflow", "manifests", "helper")
-        )
+        self.manifests, self.helper = chosen["manifests"], chosen["helper"]
+        self.instructions = "agent_workflow" if chosen["workflow"] else "agent_plain"
         super().__init__(options, services)
 
 

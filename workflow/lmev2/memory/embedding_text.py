@@ -1,6 +1,6 @@
 """The texts whose vectors stand for a state slice, and the query text of a question.
 
-A slice's text is its states' trees with their state numbers (FACTS section 5). It is often longer
+A slice's text is its states' trees with their state numbers. It is often longer
 than an embedding model reads, and there are three recipes for that:
 
 - `cut`: from the start, as far as `max_tokens` go: the paper's rule. The window's first state may

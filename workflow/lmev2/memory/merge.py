@@ -8,7 +8,7 @@ RULES = ("code", "paper")
 
 
 def kept_per_query(queries: int, budget: int = 6, rule: str = "code") -> int:
-    """How many results each of some queries may add (FACTS, section 5).
+    """How many results each of some queries may add.
 
     The released code divides the budget among up to three queries and gives each of more queries two,
     so that four or five queries yield more than the budget. The paper's text says m = min(2, 6 // n).

@@ -9,8 +9,7 @@ from typing import Any
 from lmev2.insert.notes import KINDS
 from lmev2.memory.oracle_questions import TABLE, Evidence, OracleQuestion
 from lmev2.memory.protocol import HaystackView, Item, Services
-from lmev2.memory.render import heading, render_notes, render_slice
-from lmev2.trajectory import Trajectory
+from lmev2.memory.render import heading, render_notes, render_run, render_slice
 
 
 class OracleTrajectories:
@@ -99,27 +98,3 @@ def cover(slices: Sequence[Mapping[str, Any]], states: Sequence[int]) -> list[Ma
         if not found or state > found[-1]["last_state"]:
             found.append(by_centre[state])
     return found
-
-
-def render_run(trajectory: Trajectory) -> list[Item]:
-    """A whole trajectory: a header, then per state a text and its screenshot, if any."""
-    actions = trajectory.annotated_actions
-    listed = [f"{number}. {action}" for number, action in enumerate(actions) if action]
-    place = {"source": "trajectories", "trajectory_id": trajectory.id}
-    header = [
-        f"Trajectory {trajectory.id}",
-        f"Goal: {trajectory.goal}",
-        f"Start: {trajectory.start_url}",
-        "Actions (number: the state that the action led to):",
-        *(listed or ["none"]),
-    ]
-    items = [Item("text", text="\n".join(header), **place)]
-    for state, action in zip(trajectory.states, actions, strict=True):
-        here = {**place, "first_state": state.index, "last_state": state.index}
-        lines = [f"State {state.index}", f"URL: {state.url}"]
-        lines += [f"Action: {action}"] if action else []
-        lines += ["Tree:", state.tree or "(no tree was recorded)"]
-        items.append(Item("text", text="\n".join(lines), **here))
-        if state.screenshot:
-            items.append(Item("image", image=state.screenshot, **here))
-    return items

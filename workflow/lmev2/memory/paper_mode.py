@@ -1,6 +1,6 @@
 """What the first release showed its controller of a question besides text and image: for replication only.
 
-FACTS, section 5: the question's id, its type, the path of its image (in place of the image) and any original
+The question's id, its type, the path of its image (in place of the image) and any original
 goals of its row, and a fallback by type. Later official revisions forbid all of it. A method sees it only
 with the option `mode: paper`; then its query job has a further input table, its label says that it is not
 leaderboard-safe, and so do the meta and the trace of its queries.

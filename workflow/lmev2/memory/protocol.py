@@ -7,7 +7,7 @@ A method is a class. It is built once per distinct haystack, then asked every qu
     memory.attach(view)                       # or: the shared pools it names in `pools`
     items = memory.query(question)            # plain or async; a list of Item
 
-Privacy rule (FACTS, section 4): a question is its text and image. Its id, type, answer, evaluator and
+Privacy rule (docs/benchmark.md): a question is its text and image. Its id, type, answer, evaluator and
 evidence labels are not in `Question` and not in any file that the query stage reads.
 """
 

@@ -195,6 +195,10 @@ def needs_of(cls: type[Any], options: Mapping[str, Any]) -> dict[str, tuple[str,
         raise MethodClassError(
             f"{cls.__name__} reads the evidence labels; only a class that says so (labels = True) may"
         )
+    if getattr(cls, "answers", False) and "oracle_questions" not in needs["private_tables"]:
+        raise MethodClassError(
+            f"{cls.__name__} answers without the reader; only a pilot study, which competes with none, may"
+        )
     if needs["pools"] and not hasattr(cls, "attach"):
         raise MethodClassError(f"{cls.__name__} names pools but has no `attach` to take them")
     return {key: tuple(names) for key, names in needs.items()}

@@ -1,10 +1,10 @@
-"""Memory entries as context items (FACTS, section 5)."""
+"""Memory entries as context items (docs/methods.md)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lmev2.memory.protocol import Item
-from lmev2.trajectory import Trajectory
+from lmev2.trajectory import State, Trajectory
 
 
 def render_notes(notes: Sequence[Mapping[str, Any]]) -> list[Item]:
@@ -52,22 +52,17 @@ def render_slice(trajectory: Trajectory, first: int, centre: int, last: int) -> 
     """
     states = trajectory.states
     actions = trajectory.annotated_actions
-    listed = [f"{number}. {action}" for number, action in enumerate(actions) if action]
     local = [f"{number}. {actions[number]}" for number in range(first, last + 1) if actions[number]]
     lines = [
         f"Slice of trajectory {trajectory.id}, states {first}-{last}",
         f"Goal: {trajectory.goal}",
         "Actions of the whole run (number: the state that the action led to):",
-        *(listed or ["none"]),
+        *(trajectory.numbered_actions or ["none"]),
         "Actions in this slice:",
         *(local or ["none"]),
     ]
     for number in range(first, last + 1):
-        state = states[number]
-        lines += ["", f"State {state.index}", f"URL: {state.url}"]
-        if actions[number]:
-            lines.append(f"Action: {actions[number]}")
-        lines += ["Tree:", state.tree or "(no tree was recorded)"]
+        lines += ["", *_state_lines(states[number], actions[number])]
     place = {"source": "slices", "trajectory_id": trajectory.id, "first_state": first, "last_state": last}
     items = [Item("text", text="\n".join(lines), **place)]
     if states[centre].screenshot:
@@ -82,7 +77,7 @@ def render_slice(trajectory: Trajectory, first: int, centre: int, last: int) -> 
 
 
 def render_spans(markdown: str, spans: Sequence[Any], trajectories: Mapping[str, Trajectory]) -> list[Item]:
-    """A coding agent's findings: its text, the list of spans, then each span's states (FACTS, section 5).
+    """A coding agent's findings: its text, the list of spans, then each span's states.
 
     Args:
         markdown: the agent's text; left out if blank.
@@ -102,23 +97,43 @@ def render_spans(markdown: str, spans: Sequence[Any], trajectories: Mapping[str,
 
 def _render_span(trajectory: Trajectory, first: int, last: int) -> list[Item]:
     actions = trajectory.annotated_actions
-    listed = [f"{number}. {action}" for number, action in enumerate(actions) if action]
     header = [
         f"Trajectory {trajectory.id}, states {first}-{last}",
         f"Goal: {trajectory.goal}",
         f"Start url: {trajectory.start_url}",
         "Actions of the whole run (number: the state that the action led to):",
-        *(listed or ["none"]),
+        *(trajectory.numbered_actions or ["none"]),
     ]
     place = {"source": "spans", "trajectory_id": trajectory.id}
     items = [Item("text", text="\n".join(header), first_state=first, last_state=last, **place)]
     for number in range(first, last + 1):
         state, own = trajectory.states[number], {"first_state": number, "last_state": number, **place}
-        lines = [f"State {state.index}", f"URL: {state.url}"]
-        if actions[number]:
-            lines.append(f"Action: {actions[number]}")
-        lines += ["Tree:", state.tree or "(no tree was recorded)"]
-        items.append(Item("text", text="\n".join(lines), **own))
+        items.append(Item("text", text="\n".join(_state_lines(state, actions[number])), **own))
         if state.screenshot:
             items.append(Item("image", image=state.screenshot, **own))
     return items
+
+
+def render_run(trajectory: Trajectory) -> list[Item]:
+    """A whole trajectory: a header, then per state a text and its screenshot, if any."""
+    place = {"source": "trajectories", "trajectory_id": trajectory.id}
+    header = [
+        f"Trajectory {trajectory.id}",
+        f"Goal: {trajectory.goal}",
+        f"Start: {trajectory.start_url}",
+        "Actions (number: the state that the action led to):",
+        *(trajectory.numbered_actions or ["none"]),
+    ]
+    items = [Item("text", text="\n".join(header), **place)]
+    for state, action in zip(trajectory.states, trajectory.annotated_actions, strict=True):
+        here = {**place, "first_state": state.index, "last_state": state.index}
+        items.append(Item("text", text="\n".join(_state_lines(state, action)), **here))
+        if state.screenshot:
+            items.append(Item("image", image=state.screenshot, **here))
+    return items
+
+
+def _state_lines(state: State, action: str | None) -> list[str]:
+    lines = [f"State {state.index}", f"URL: {state.url}"]
+    lines += [f"Action: {action}"] if action else []
+    return [*lines, "Tree:", state.tree or "(no tree was recorded)"]

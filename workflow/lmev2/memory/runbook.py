@@ -1,4 +1,4 @@
-"""AgentRunbook-R: three pools and a controller that writes the queries (FACTS, section 5).
+"""AgentRunbook-R: three pools and a controller that writes the queries (docs/methods.md).
 
 The controller model reads a summary of the haystack and the question and replies with up to five queries
 for state slices, one for events and one for notes. Each pool is searched with its own queries.
@@ -88,6 +88,13 @@ class AgentRunbookR:
             "prompts": (*shared, *(f"controller.{pool}" for pool in pools)),
             "private_tables": (TABLE,) if complete["mode"] == "paper" else (),
         }
+
+    @classmethod
+    def most_calls(cls, options: Mapping[str, Any]) -> dict[str, int]:
+        """How many calls one query makes at most, by role: a repair, and one for each text to embed."""
+        complete = cls.complete(options)
+        queries = {"slices": complete["slice_queries"], "events": 1, "notes": 1}
+        return {"controller": 2, "embedding": sum(queries[pool] for pool in complete["pools"])}
 
     def attach(self, view: HaystackView) -> None:
         """Take the haystack's view of the pools, and sum it up for the controller."""

@@ -63,11 +63,10 @@ class Services:
         Raises:
             UnknownWordsError: the text has no direction (not one word that the model knows).
         """
-        self._require("embedding")
-        found = await self._door.embed([f"{self._query_instruction}{text}"])
-        if found.empty[0]:
+        (vector,) = await self.embed_queries([text])
+        if vector is None:
             raise UnknownWordsError(f"the embedding model knows no word of the query {text[:80]!r}")
-        return found.vectors[0]
+        return vector
 
     async def embed_queries(self, texts: Sequence[str]) -> list[np.ndarray | None]:
         """The unit vectors [d] of some queries as `embed_query` makes them; None where one has none."""

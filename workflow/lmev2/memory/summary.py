@@ -1,4 +1,4 @@
-"""What the controller is told of a haystack before it writes its queries (FACTS, section 5)."""
+"""What the controller is told of a haystack before it writes its queries."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -28,7 +28,10 @@ ROLES = {"query": "", "read": "reader", "judge": "judge"}
 
 
 def write_cost(
-    insert: Iterable[str | Path], arms: Iterable[str | Path], path: str | Path
+    insert: Iterable[str | Path],
+    arms: Iterable[str | Path],
+    verdicts: Iterable[str | Path],
+    path: str | Path,
 ) -> dict[str, float]:
     """Write `results/cost.csv`.
 
@@ -39,6 +42,7 @@ def write_cost(
     Args:
         insert: files of the shared pools: entries that a model wrote, and embeddings.
         arms: files of query, read and judge, `{stage}/{method}/{tier}.parquet`.
+        verdicts: the file of verdicts that were asked again, if any were.
         path: the csv file.
 
     Returns:
@@ -46,7 +50,7 @@ def write_cost(
     """
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
     seen: set[tuple[str, str]] = set()
-    for place, usage in [*_inserted(insert), *_asked(arms)]:
+    for place, usage in [*_inserted(insert), *_asked(arms), *_asked_again(verdicts)]:
         if not usage["attempts"]:
             continue
         line = lines.setdefault((place[0], usage["role"], usage["model"], *place[1:]), dict.fromkeys(SUMS, 0))
@@ -86,6 +90,13 @@ def _asked(files: Iterable[str | Path]) -> Iterator[tuple[Place, Mapping[str, An
         columns = ["by_role"] if stage == "query" else _usage_columns(file)
         for usage in usages(read_rows(file, columns), ROLES[stage]):
             yield (stage, method, tier), usage
+
+
+def _asked_again(files: Iterable[str | Path]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    for row in (row for file in files for row in read_rows(file)):
+        arm = row["method"] + (f"@{row['operating_point']}" if row["operating_point"] else "")
+        for usage in usages([row], row["judge"]):
+            yield ("judge again", arm, row["tier"]), usage
 
 
 def _usage_columns(file: Path) -> list[str]:

@@ -68,9 +68,8 @@ class DryDoor(Door):
     """
 
     def __init__(self, models: Mapping[str, Model], journal: str | Path, again: Collection[str] = ()) -> None:
-        super().__init__(models, journal, replay=True)
-        self._ask_again = frozenset(again)
-        self._seen: set[bytes] = set()
+        super().__init__(models, journal, replay=True, again=again)
+        self._seen: set[tuple[str, bytes]] = set()
         self.place = Place("", "")
         self.rounds = 1
         self.books: dict[tuple[Place, str], Book] = defaultdict(Book)
@@ -94,8 +93,8 @@ class DryDoor(Door):
             UnpaidError: there is none.
         """
         request = chat_request(self.models[role], messages, repeat=repeat, ask=ask, sampling=sampling)
-        record = self.journal(role).recorded(request, self._ask_again)
-        is_first = self.is_first(request_key(request))
+        record = self.journal(role).recorded(request, self._again)
+        is_first = self.is_first(role, request_key(request))
         if record is not None:
             if is_first:
                 self.books[self.place, role].recorded.append(record["input_tokens"])
@@ -109,7 +108,7 @@ class DryDoor(Door):
         model, journal = self.models["embedding"], self.journal("embedding")
         for text in texts:
             key = request_key(embedding_request(model, text))
-            if self.is_first(key):
+            if self.is_first("embedding", key):
                 book, tokens = self.books[self.place, "embedding"], approximate_tokens(len(text))
                 (book.recorded if key in journal else book.measured).append(tokens)
 
@@ -124,10 +123,10 @@ class DryDoor(Door):
             book.most_output = max(most, book.most_output or 0)
         return book
 
-    def is_first(self, key: str) -> bool:
-        """Whether `key` was not met before: methods and tiers share calls."""
-        digest = bytes.fromhex(key)
-        if digest in self._seen:
+    def is_first(self, role: str, key: str) -> bool:
+        """Whether the role's call `key` was not met before: methods and tiers share calls."""
+        call = role, bytes.fromhex(key)
+        if call in self._seen:
             return False
-        self._seen.add(digest)
+        self._seen.add(call)
         return True

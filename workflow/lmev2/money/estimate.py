@@ -7,11 +7,13 @@ their like, and the table's "at most" columns bound them. A memory method's own 
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from lmev2.agent.spec import agent_spec
 from lmev2.eval_function import parse_eval_function
 from lmev2.flow import Flow
 from lmev2.insert.embedding import DOCUMENTS
@@ -19,12 +21,17 @@ from lmev2.insert.events import write_event
 from lmev2.insert.notes import KINDS, write_notes
 from lmev2.insert.slices import slice_entries
 from lmev2.journal import Journal
+from lmev2.judge.again import ask_again, askings
 from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPT, judge_row
 from lmev2.llm.door import Door
 from lmev2.llm.engine import estimated_tokens
-from lmev2.llm.models import ROLES, model_of
+from lmev2.llm.models import SECOND_JUDGE, model_of, roles_of
 from lmev2.memory.embedding_text import Recipe
 from lmev2.memory.no_retrieval import NoRetrieval
+from lmev2.memory.oracle_questions import TABLE as ORACLE_TABLE
+from lmev2.memory.oracle_questions import oracle_questions
+from lmev2.memory.paper_mode import TABLE as PAPER_TABLE
+from lmev2.memory.paper_mode import paper_questions
 from lmev2.memory.protocol import Question
 from lmev2.memory.registry import memory_class
 from lmev2.memory.view import Pool
@@ -34,6 +41,7 @@ from lmev2.prompts import Prompts
 from lmev2.query import Runner, haystacks_of, method_of, question_of
 from lmev2.reader import Reader
 from lmev2.records import Status
+from lmev2.rows import ARM
 from lmev2.store import read_rows
 from lmev2.tokenizer import counter_of
 from lmev2.tokens import approximate_tokens
@@ -42,8 +50,11 @@ from lmev2.trajectory import Trajectories
 # Assumed where neither the journal nor the config says anything.
 OUTPUT_TOKENS = 1_000
 CONTROLLER_TOKENS = 4_000
-# A note or an event that cannot be used is asked for once more.
-WRITE_ROUNDS = 2
+# What cannot be used is asked for once more; an event before that with shorter trees.
+WRITE_ROUNDS = {"notes": 2, "events": 3}
+# What an arm sees of its questions beyond text and image, by the table that has it.
+FURTHER_FIELDS = {PAPER_TABLE: paper_questions, ORACLE_TABLE: oracle_questions}
+STAGES = ("insert", "query", "read", "judge", "judge again")
 
 Key = tuple[str, int]  # question, repeat
 Piece = Callable[[], Awaitable[list[dict[str, Any]]]]
@@ -97,7 +108,7 @@ class Estimator:
 
     def __init__(self, flow: Flow, results: str | Path = "results") -> None:
         self.flow, self.config, self.results = flow, flow.config, Path(results)
-        self.models = {role: model_of(role, self.config) for role in ROLES}
+        self.models = {role: model_of(role, self.config) for role in roles_of(self.config)}
         self.again = self.config["retry_statuses"]
         self.door = DryDoor(self.models, self.config["journal"]["path"], self.again)
         self.journal = Journal(Path(self.config["journal"]["path"]) / "query", replay=True)
@@ -118,11 +129,10 @@ class Estimator:
                 queries = self._query(arm, tier)
                 reads = await self._read(arm, tier, queries)
                 await self._judge(arm, tier, reads)
-        order = ("insert", "query", "read", "judge")
         lines = [self._line(*key, book) for key, book in self.door.books.items()] + self.agents
         spent = sum(Spending(self.config["journal"]["path"]).by_role().values())
         return Estimate(
-            sorted(lines, key=lambda line: order.index(line.stage)),
+            sorted(lines, key=lambda line: STAGES.index(line.stage)),
             [*self._standing_notes(), *(f"{', '.join(of)}: {note}" for note, of in self.notes.items())],
             spent,
             self.config["budget"],
@@ -138,7 +148,7 @@ class Estimator:
         door, section = self.door, f"pool {pool}"
         entries: list[dict[str, Any]] = []
         missing = 0
-        door.place, door.rounds = Place("insert", section), WRITE_ROUNDS
+        door.place, door.rounds = Place("insert", section), WRITE_ROUNDS.get(pool, 1)
         if pool == "slices":
             entries = list(slice_entries(self.trajectories, self.config["insert"]["slices"]["radius"]))
         else:
@@ -183,21 +193,30 @@ class Estimator:
         """The questions as methods see them, by id."""
         return {id_: question_of(row) for id_, row in self.rows.items()}
 
+    def _questions(self, arm: str) -> Mapping[str, Question]:
+        """The questions that an arm is asked, as it sees them, by id."""
+        questions = self.questions
+        for table in self.flow.private_tables(arm):
+            rows = read_rows(self.results / f"ingest/{table}.parquet")
+            questions = FURTHER_FIELDS[table](questions, rows)
+        return questions
+
     def _query(self, arm: str, tier: str) -> dict[Key, dict[str, Any] | None]:
         """The finished queries of an arm, None where one is still to be made; books what those ask."""
         self.door.place = Place("query", arm, tier)
-        _, needs = self.flow.memories[arm]
+        options, needs = self.flow.memories[arm]
         cls = memory_class(self.flow.arms[arm].reference)
         found = self._finished(arm, tier)
         done = [row for row in found.values() if row is not None]
         for usage in (usage for row in done for usage in row["by_role"]):
-            if usage["role"] in self.models and self.door.is_first(usage["request"]):
+            if usage["role"] in self.models and self.door.is_first(usage["role"], usage["request"]):
                 book = self.door.books[self.door.place, usage["role"]]
                 book.recorded += [usage["input_tokens"] / usage["calls"]] * usage["calls"]
         open_ = len(found) - len(done)
         if open_:
+            most = cls.most_calls(options) if hasattr(cls, "most_calls") else {}
             for role in needs["roles"]:
-                self._open_queries(role, open_, done, getattr(cls, "most_calls", {}).get(role, 1), arm)
+                self._open_queries(role, open_, done, most.get(role, 1), arm)
         if cls is NoRetrieval:  # no need to ask
             nothing = {"status": Status.OK, "error": "", "items": []}
             found = {key: row or nothing for key, row in found.items()}
@@ -206,10 +225,7 @@ class Estimator:
     def _finished(self, arm: str, tier: str) -> dict[Key, dict[str, Any] | None]:
         repeats, params = self.config["repeats"], self.flow.query(arm)
         best = self.config["insert"]["embedding"]["best_chunks"]
-        nothing = {(id_, repeat): None for repeat in range(repeats) for id_ in self.questions}
-        if self.flow.private_tables(arm):
-            self._note(arm, "queries count as open: the journal is not asked for methods with private tables")
-            return nothing
+        questions = self._questions(arm)
         files = {
             pool: [self.results / f"insert/{pool}{part}.parquet" for part in ("", ".embeddings", ".vectors")]
             for pool in params["pools"]
@@ -220,7 +236,7 @@ class Estimator:
                 "queries count as open, because not all pools that they read are built; after `snakemake "
                 "all_memories` the journal is asked",
             )
-            return nothing
+            return {(id_, repeat): None for repeat in range(repeats) for id_ in questions}
         sampling = self.flow.arms[arm].sampling
         models = {role: model_of(role, self.config, sampling.get(role)) for role in params["models"]}
         runner = Runner(
@@ -231,7 +247,7 @@ class Estimator:
             journal=self.journal,
             again=self.again,
         )
-        return runner.recorded(self.questions, self._haystacks(tier), repeats)
+        return runner.recorded(questions, self._haystacks(tier), repeats)
 
     def _pool(self, *paths: Path) -> Pool:
         if paths not in self._pools:
@@ -264,11 +280,10 @@ class Estimator:
             longest = max(usage["input_tokens"] for usage in usages)
         elif role != "embedding":
             self._note(arm, f"one {role} call of {typical:,} tokens a query is assumed until some are made")
-        self.door.unknown(
-            role,
-            Unknown(open_ * calls, open_ * max(calls, most), typical, longest),
-            self.flow.arms[arm].sampling.get(role),
-        )
+        sampling = self.flow.arms[arm].sampling.get(role, {})
+        if most > 1:  # a further call repeats the request and the reply before it
+            longest += self._output(role, sampling.get("max_tokens"))[1]
+        self.door.unknown(role, Unknown(open_ * calls, open_ * max(calls, most), typical, longest), sampling)
 
     def _open_agent(self, open_: int, done: list[dict[str, Any]], arm: str) -> None:
         """What an agent spends on a query is known from finished queries of the same arm only."""
@@ -318,6 +333,9 @@ class Estimator:
     ) -> dict[Key, dict[str, Any] | None]:
         """The answers of an arm, None where one is still to be given."""
         self.door.place = Place("read", arm, tier)
+        if self.flow.answers_itself(arm):  # no reader is asked
+            take = self.reader.take
+            return {key: row and take({**row, "prompt_sha256": ""}) for key, row in queries.items()}
         answers: dict[Key, dict[str, Any] | None] = dict.fromkeys(queries)
         for (id_, repeat), query in queries.items():
             question, row = self.questions[id_], self.rows[id_]
@@ -339,25 +357,35 @@ class Estimator:
     # -- judge ------------------------------------------------------------------------------------
 
     async def _judge(self, arm: str, tier: str, reads: Mapping[Key, dict[str, Any] | None]) -> None:
-        self.door.place = Place("judge", arm, tier)
+        first, again = Place("judge", arm, tier), Place("judge again", arm, tier)
+        more = askings(self.config["judge"]["repeats"], SECOND_JUDGE in self.models)
         attempts = self.door.rounds = self.config["judge"]["attempts"]
         for (id_, repeat), read in reads.items():
             row = self.rows[id_]
             function = parse_eval_function(row["eval_function"])
             if not function.judged:
                 continue
+            self.door.place = first
             if read is None:
                 template = self.judge_prompts[SYSTEM_PROMPTS[function.name]] + self.judge_prompts[USER_PROMPT]
                 known = approximate_tokens(len(template) + len(row["text"]) + len(row["answer"]))
                 expected, most = self._output("reader")
-                self.door.unknown("judge", Unknown(1, 1, known + expected, known + most))
+                call = Unknown(1, 1, known + expected, known + most)
+                self.door.unknown("judge", call)
+                self.door.place = again
+                for asking in more:
+                    self.door.unknown(asking.role, call)
                 continue
+            read = {**dict.fromkeys(ARM), **read, "repeat": repeat}
             try:
-                await judge_row(
-                    self.door.chat, row, {**read, "repeat": repeat}, self.judge_prompts, attempts=attempts
-                )
+                judged = await judge_row(self.door.chat, row, read, self.judge_prompts, attempts=attempts)
             except UnpaidError:
-                continue
+                judged = None
+            self.door.place = again
+            # As in the rule repeat_verdicts: only where a judge was asked.
+            for asking in more if judged is None or judged["calls"] else ():
+                with suppress(UnpaidError):
+                    await ask_again(self.door.chat, asking, row, read, self.judge_prompts, attempts=attempts)
         self.door.rounds = 1
 
     @cached_property
@@ -432,8 +460,8 @@ class Estimator:
             "tokens of requests are counted approximately (three characters a token, pictures by area), the "
             f"reader's contexts are cut with the tokenizer {self.config['read']['tokenizer']['name']!r}"
         )
-        for role in ROLES:
-            model, most = self.models[role], self.models[role].sampling.get("max_tokens")
+        for role, model in self.models.items():
+            most = model.sampling.get("max_tokens")
             if model.provider == "embedded":
                 yield f"{role}: {model.name} runs here and costs nothing"
                 continue
@@ -449,9 +477,13 @@ class Estimator:
             else:
                 source = "an assumption: nothing is recorded yet and the config sets no max_tokens"
             yield f"{role}: {self._output(role)[0]:,.0f} output tokens a call are expected ({source})"
+        if any(map(self.flow.runs_agent, self.flow.arms)):
+            agent = agent_spec(self.config)
+            if agent.provider != "embedded" and not agent.prices:
+                yield f"agent: `prices` has no {agent.model}, so it counts as free"
         yield (
-            "`at most` includes repairs of notes and events and repeated askings of the judge, not attempts "
-            "that fail, nor further askings after an empty or cut reply (limits.answer_attempts)"
+            "`at most` includes repairs of notes, events and queries and repeated askings of the judge, but"
+            " no attempts that fail and no askings after an empty or cut reply (limits.answer_attempts)"
         )
 
 

@@ -10,11 +10,11 @@ def usages(rows: Iterable[Mapping[str, Any]], role: str) -> Iterator[Mapping[str
     """The usage of each row, with its `role`.
 
     Args:
-        rows: of a stage file with usage columns; one with `by_role` tells its roles itself.
+        rows: of a stage file with usage columns; one with `by_role` or `role` tells its roles itself.
         role: of the other rows.
     """
     for row in rows:
-        yield from row.get("by_role", [{**row, "role": role}])
+        yield from row.get("by_role", [{"role": role, **row}])
 
 
 def usage_by_role(rows: Iterable[Mapping[str, Any]], role: str) -> dict[str, dict[str, float]]:

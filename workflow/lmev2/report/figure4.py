@@ -64,6 +64,11 @@ def plot_figure4(
             *origin(source),
             "Non-abstention questions only. The oracle settings read the evidence labels; they bound what a "
             f"memory can give this reader. Bars: {explain_intervals(options)}."
+            + "".join(
+                f" {arm['label']}: answered by {_model(arm, source)} itself."
+                for arm in arms
+                if arm["answers"]
+            )
             + (" Grey: the paper's figures for Qwen3.5-9B." if compares else ""),
         ]
         figure, panels = captioned_figure(
@@ -77,12 +82,17 @@ def plot_figure4(
         save_figure(figure, png, pdf)
 
 
+def _model(arm: Mapping[str, Any], source: Source) -> str:
+    """Who answered."""
+    return source.models["agent" if arm["answers"] else "reader"]["model"]
+
+
 def _write(path: str | Path, ours: Sequence[Mapping[str, Any]], source: Source) -> None:
     reason = explain_comparison(source)
     made_with = {"dataset": source.dataset, "models": describe_models(source.models)}
     rows = [
         {
-            **{"source": "ours", "model": source.models["reader"]["model"], "setting": row["arm"]["label"]},
+            **{"source": "ours", "model": _model(row["arm"], source), "setting": row["arm"]["label"]},
             **{"tier": row["tier"], "column": row["column"], "n": row["n"]},
             **{key: csv_accuracy(row[key]) for key in ("accuracy", "low", "high")},
             "note": reason,

@@ -25,7 +25,7 @@ from lmev2.report.operating_points import (
     write_scores,
 )
 from lmev2.report.paper import reference_frontier
-from lmev2.report.style import COLOURS, GREY, MARKERS, figure_style, new_figure, save_figure
+from lmev2.report.style import COLOURS, GREY, MARKERS, figure_style, name_arm_label, new_figure, save_figure
 from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.store import read_rows
 
@@ -73,7 +73,7 @@ def plot_figure6(
     points = mark_frontier(collect_points(read_rows(accuracy), read_rows(latency), list(arms), tiers))
     write_points(csv_path, points, arms, source)
     references = {tier: reference_frontier(tier) if compares(source, reference) else [] for tier in tiers}
-    scores = score_methods(points, arms, references)
+    scores = score_methods(points, references)
     write_scores(lafs_path, scores, arms, source, references)
     drawn = [point for point in points if point.latency_s is not None]
     ids = list(dict.fromkeys(point.method for point in drawn))
@@ -97,7 +97,7 @@ def plot_figure6(
         known = [accuracy for tier in tiers for accuracy, _ in references[tier]]
         panels[0].set_ylim(0, min(1.04, max([0.2, *known, *(point.high for point in drawn)]) + 0.06))
         panels[0].set_ylabel("accuracy (all questions)")
-        panels[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.1f}"))
+        panels[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         colours, markers = _assign_looks(list(arms.values()))
         latency_axis = LatencyAxis.around(
             [
@@ -124,7 +124,7 @@ def _caption(
     width: int,
 ) -> str:
     without = [
-        f"{_name(arms[point.method, point.operating_point])} ({point.tier})"
+        f"{name_arm_label(arms[point.method, point.operating_point])} ({point.tier})"
         for point in points
         if point.latency_s is None
     ]
@@ -202,7 +202,8 @@ def _draw_panel(
     for point in points:
         default_is_drawn = any(p.method == point.method and not p.operating_point for p in points)
         short = point.operating_point and default_is_drawn
-        texts.append(point.operating_point if short else _name(arms[point.method, point.operating_point]))
+        arm = arms[point.method, point.operating_point]
+        texts.append(point.operating_point if short else name_arm_label(arm))
     place_labels(axes, places, texts, [colours[point.method] for point in points], lines)
 
 
@@ -254,7 +255,3 @@ def _steps(frontier: Sequence[tuple[float, float]], right: float) -> list[tuple[
     for x, y in frontier[1:]:
         steps += [(x, steps[-1][1]), (x, y)]
     return [*steps, (right, steps[-1][1])]
-
-
-def _name(arm: Mapping[str, Any]) -> str:
-    return f"{arm['label']} ({arm['operating_point']})" if arm["operating_point"] else arm["label"]

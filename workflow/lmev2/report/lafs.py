@@ -1,4 +1,4 @@
-"""LAFS, the leaderboard's latency-aware frontier score, computed exactly (FACTS, section 7).
+"""LAFS, the leaderboard's latency-aware frontier score, computed exactly (docs/statistics.md).
 
 The mean, over budgets T that are log-uniform in [1, 200] s, of the best accuracy among the operating
 points with latency <= T. The best accuracy is a step function of T, so the mean is a finite sum.

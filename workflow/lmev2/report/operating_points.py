@@ -98,15 +98,12 @@ ALL_METHODS = ""
 
 
 def score_methods(
-    points: Sequence[Point],
-    arms: Mapping[tuple[str, str], Mapping[str, Any]],
-    references: Mapping[str, Sequence[tuple[float, float]]],
+    points: Sequence[Point], references: Mapping[str, Sequence[tuple[float, float]]]
 ) -> dict[str, dict[str, Score]]:
     """Per tier the score of each method over its operating points, and of `ALL_METHODS` together.
 
     Args:
-        points: points without latency do not count.
-        arms: all arms; a method without points has no score.
+        points: points without latency do not count; a method without others has no score.
         references: reference points of each tier; none where there is nothing to compare with.
     """
     scores: dict[str, dict[str, Score]] = {}

@@ -37,7 +37,6 @@ _STYLE = {
     "ytick.major.width": 0.6,
     "lines.linewidth": 1.0,
     "pdf.fonttype": 42,  # text stays text
-    "svg.hashsalt": "lmev2",
 }
 
 

@@ -55,11 +55,11 @@ class Table2:
         return max(self.cell(method, tier).get(f"n_{column}", 0) for method in self.methods)
 
     def is_best(self, method: Method, tier: str, column: str) -> bool:
-        """Whether no method of the family, ablations included, is better, and the family has others."""
+        """Whether no method of the family is better, and the family has others; ablations do not compete."""
         mine = self.cell(method, tier).get(column)
-        family = [m for m in self.methods if m["family"] == method["family"]]
+        family = [m for m in self.methods if m["family"] == method["family"] and not is_ablation(m)]
         values = [value for m in family if (value := self.cell(m, tier).get(column)) is not None]
-        return mine is not None and len(values) > 1 and mine == max(values)
+        return mine is not None and not is_ablation(method) and len(values) > 1 and mine == max(values)
 
     def emptied(self, subset: str) -> "Table2":
         """The same rows without figures, for a subset that has no questions."""

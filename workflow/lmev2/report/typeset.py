@@ -16,11 +16,13 @@ _LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",  # the default font shows it as a dash
     "→": r"$\rightarrow$",
     "−": "$-$",
     "<": "$<$",
     ">": "$>$",
 }
+_BOLD = "Bold: best of its family, ablations left out."
 _STYLE = """\
 body { font: 15px/1.4 sans-serif; margin: 2em; color: #222; max-width: 75em; }
 table { border-collapse: collapse; border-top: 2px solid; border-bottom: 2px solid; }
@@ -61,7 +63,7 @@ def write_table2_latex(path: str | Path, table: Table2, source: Source, title: s
         r"\end{tabular}",
         # LaTeX numbers tables itself.
         rf"\caption{{{_tex(' '.join(caption_sentences(table, source, title)).removeprefix('Table 2. '))} "
-        r"Bold: best of its family.}",
+        rf"{_BOLD}}}",
         r"\end{table*}",
     ]
     write_text("\n".join(lines) + "\n", path)
@@ -80,7 +82,7 @@ def write_table2_html(path: str | Path, table: Table2, source: Source, title: st
         "<tbody>\n" + "\n".join(_html_row(table, method) for method in family) + "\n</tbody>"
         for family in table.families()
     ]
-    caption = escape(" ".join(caption_sentences(table, source, title)) + " Bold: best of its family.")
+    caption = escape(" ".join(caption_sentences(table, source, title)) + f" {_BOLD}")
     write_text(
         "\n".join(
             [

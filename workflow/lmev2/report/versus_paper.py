@@ -11,7 +11,7 @@ from lmev2.report.tables import write_csv
 from lmev2.stats.columns import COLUMNS
 from lmev2.store import read_rows
 
-# FACTS, section 4.
+# The models of the paper's runs (docs/reproducing.md).
 PAPER_MODELS = {
     "reader": "Qwen/Qwen3.5-9B",
     "controller": "Qwen/Qwen3.5-9B",

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from lmev2.eval_function import JUDGED
 from lmev2.records import SCHEMAS, Status
+from lmev2.rows import ARM
 from lmev2.store import read_table, write_parquet
 
-_KEY = ["question_id", "method", "operating_point", "tier", "repeat"]
 _IDS_SHOWN = 100
 
 _JOIN = """
@@ -65,9 +65,9 @@ def tabulate_scores(
     """
     known = read_table(questions)
     tables = {
-        "query": _read_all(queries, [*_KEY, "status", "latency_s"]),
-        "read": _read_all(reads, [*_KEY, "status", "prediction", "is_unknown"]),
-        "judge": _read_all(judges, [*_KEY, "status", "score"]),
+        "query": _read_all(queries, [*ARM, "status", "latency_s"]),
+        "read": _read_all(reads, [*ARM, "status", "prediction", "is_unknown"]),
+        "judge": _read_all(judges, [*ARM, "status", "score"]),
     }
     everything = known.column("question_id").to_pylist()
     answerable = known.filter(pc.invert(known.column("abstention"))).column("question_id").to_pylist()
@@ -117,7 +117,7 @@ def _check_complete(expected: Callable[[str], list[str]], tables: dict[str, pa.T
     repeats: dict[tuple, int] = {}
     for stage, table in tables.items():
         found[stage] = {}
-        for question, *arm, repeat in zip(*(table.column(name).to_pylist() for name in _KEY), strict=True):
+        for question, *arm, repeat in zip(*(table.column(name).to_pylist() for name in ARM), strict=True):
             found[stage].setdefault((*arm, repeat), []).append(question)
             repeats[tuple(arm)] = max(repeats.get(tuple(arm), 0), repeat)
     problems = []
@@ -143,7 +143,7 @@ def _check_scores(scores: pa.Table) -> None:
     wrong = [
         f"{name_arm(row['method'], row['operating_point'])}, tier {row['tier']}, repeat {row['repeat']}, "
         f"question {row['question_id']}: status {row['status']!r}, score {row['score']}"
-        for row in scores.select([*_KEY, "status", "score"]).to_pylist()
+        for row in scores.select([*ARM, "status", "score"]).to_pylist()
         if row["score"] not in (0, 1) or (row["status"] != Status.OK and row["score"] != 0)
     ]
     if wrong:

@@ -16,7 +16,6 @@ from lmev2.llm.embedded.judge import judge
 from lmev2.llm.embedded.notes import write_notes
 from lmev2.llm.embedded.reader import read
 
-NAME = "extractive"
 _QUESTION = re.compile(r"<question>(.*?)</question>", re.S)
 _JUDGED = re.compile(
     r"<reference>.*</reference>.*<(?:response|answer)>|<(?:response|answer)>.*<reference>", re.S

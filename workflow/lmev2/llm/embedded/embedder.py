@@ -6,7 +6,6 @@ count, and the cost is that of tokenizing.
 
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,11 +22,6 @@ class StaticEmbedder:
     """
 
     dimension = 256
-
-    @cached_property
-    def name(self) -> str:
-        """Model, dimension and package version: all that a vector depends on."""
-        return f"wordllama-l2_supercat-{self.dimension}-{version('wordllama')}"
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Embed each text on its own: its vector never depends on the other texts of the call.

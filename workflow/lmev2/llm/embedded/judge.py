@@ -2,8 +2,8 @@
 
 *Abstention*: 1 only if the response says that the premise is wrong, about the thing that the reference
 names, and does not answer as if the premise held; saying that the live environment cannot be reached counts
-too. *Gotchas*: 1 if the response states at least one insight of the reference and contradicts none (FACTS
-of the benchmark, scoring).
+too. *Gotchas*: 1 if the response states at least one insight of the reference and contradicts none
+(docs/benchmark.md, scoring).
 """
 
 import json

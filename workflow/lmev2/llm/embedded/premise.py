@@ -119,13 +119,13 @@ def _switched_off(question: Question, context: Context, evidence: Evidence) -> s
                 state[line.name] = state.get(line.name, True) and "disabled=True" in line.rest
     for name, disabled in state.items():
         if disabled:
-            reason = _reason(name, context, evidence)
+            reason = _reason(name, context)
             return f"'{name}' is disabled here and cannot be used, so this does not happen." + reason
     return ""
 
 
-def _reason(name: str, context: Context, evidence: Evidence) -> str:
-    """Return the denying text that stands next to a control, if any."""
+def _reason(name: str, context: Context) -> str:
+    """The denying text that stands next to a control, if any."""
     at = next(i for i, line in enumerate(context.lines) if line.name == name)
     segment = context.lines[at].segment
     for index in sorted(
