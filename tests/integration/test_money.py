@@ -102,11 +102,15 @@ def test_queries_that_need_a_controller_or_private_tables(finished, tmp_path, mo
     tables = ("paper_questions", "oracle_questions")
     snakemake(folder, *(f"results/ingest/{table}.parquet" for table in tables))
     (folder / "data/coverage.jsonl").touch()  # that the pilot study is not left out
-    runbook = {"class": "lmev2.memory.runbook:AgentRunbookR", "label": "R", "family": "rag"}
+    runbook = {"class": "lmev2.memory.runbook:AgentRunbookR", "family": "rag"}
     pools = ["slices", "notes"]
     methods = {
-        "private": {**runbook, "options": {"pools": pools}},
-        "paper": {**runbook, "options": {"pools": pools, "mode": "paper", "slice_queries": 2}},
+        "private": {**runbook, "label": "R", "options": {"pools": pools}},
+        "paper": {
+            **runbook,
+            "label": "R, paper mode",
+            "options": {"pools": pools, "mode": "paper", "slice_queries": 2},
+        },
         "oracle": {"class": "lmev2.memory.oracle:OracleTrajectories", "label": "O", "family": "pilot"},
     }
     found = estimate(folder, monkeypatch, methods=methods)

@@ -67,7 +67,7 @@ def test_defaults_are_filled_in_and_given_values_kept():
 
 
 def test_filled_in_defaults_are_values_of_their_own():
-    resolved = config({"methods": {"b": dict(SOUND["methods"]["rag"])}})
+    resolved = config({"methods": {"b": {**SOUND["methods"]["rag"], "label": "B"}}})
     resolve(resolved, SCHEMA)
     resolved["methods"]["b"]["options"]["x"] = 1
     assert resolved["methods"]["rag"]["options"] == {}
@@ -128,6 +128,10 @@ def test_filled_in_defaults_are_values_of_their_own():
         (
             {"methods": {"rag": {"ablation_of": "rga"}}},
             "methods.rag.ablation_of: there is no method 'rga'; did you mean 'rag'?",
+        ),
+        (
+            {"methods": {id_: {"class": "a:B", "label": "Mine", "family": "rag"} for id_ in ("one", "two")}},
+            "methods.two.label: 'Mine' is methods.one's label too; give each its own",
         ),
         (
             {"methods": {"rag": {"ablation_of": "rag"}}},

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from lmev2 import journal as journal_module
-from lmev2.journal import Journal, JournalMissError, JournalWriteError, request_key
+from lmev2.journal import (
+    Journal,
+    JournalDamageError,
+    JournalMissError,
+    JournalWriteError,
+    request_key,
+)
 
 KEYS = [request_key(n) for n in range(20)]
 
@@ -113,6 +119,49 @@ def test_a_full_disk_is_a_clear_error_and_leaves_no_torn_line(tmp_path, monkeypa
     monkeypatch.undo()
     writer.put(KEYS[2], {"v": 2})
     assert set(records(tmp_path)) == {KEYS[0], KEYS[2]}
+
+
+def test_a_folder_that_cannot_be_written_to_is_told_before_anything_is_asked(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(JournalWriteError, match=r"file.*cannot write to the journal"):
+        Journal(tmp_path / "file")
+
+    def refuse(*_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    async def never(_):
+        raise AssertionError("asked, although the reply could not have been kept")
+
+    journal = Journal(tmp_path / "journal")
+    monkeypatch.setattr(journal_module.os, "open", refuse)
+    with pytest.raises(JournalWriteError, match="Read-only file system"):
+        asyncio.run(journal.once({"n": 1}, never))
+    with pytest.raises(JournalWriteError, match="Read-only file system"):
+        journal.put(KEYS[0], {"v": 0})
+
+
+def test_a_replay_writes_nothing(tmp_path):
+    with Journal(tmp_path / "none", replay=True) as journal:
+        assert len(journal) == 0
+    assert not (tmp_path / "none").exists()
+    writer = Journal(tmp_path)
+    writer.put(KEYS[0], {"v": 0})
+    writer.close()
+    dead = part_of(tmp_path)
+    dead = dead.rename(dead.with_name(dead.name.replace(f"-{os.getpid()}-", "-999999999-")))
+    before = sorted(tmp_path.rglob("*"))
+    with Journal(tmp_path, replay=True) as journal:
+        assert journal.get(KEYS[0]) == {"v": 0}
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_damaged_part_is_named_and_nothing_is_asked_again_by_itself(tmp_path):
+    with Journal(tmp_path) as writer:
+        writer.put(KEYS[0], {"v": 0})
+    (part,) = tmp_path.glob("*.parquet")
+    part.write_bytes(part.read_bytes()[:-9])
+    with pytest.raises(JournalDamageError, match=f"{part.name}.*is damaged.*restore"):
+        Journal(tmp_path)
 
 
 def test_once_makes_a_record_once_over_tasks(tmp_path):

@@ -3,7 +3,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from lmev2.llm.faults import EmbeddingError, EndpointError
+from lmev2.llm.faults import EmbeddingError, EndpointError, TransientError
 from lmev2.llm.models import Model
 from lmev2.llm.remote import ImageError, Remote, answer_of, chat_body, vectors_of
 from lmev2.records import Status
@@ -125,8 +125,6 @@ def test_case_22_the_order_is_restored_by_index():
 @pytest.mark.parametrize(
     ("payload", "message"),
     [
-        ({"data": None}, "no vectors for 2 texts"),
-        ({}, "no vectors for 2 texts"),
         (data([1, 2]), "1 vectors for 2 texts"),
         (data([1, 2], [1, 2], [1, 2]), "3 vectors for 2 texts"),
         (data([1, 2], [1, 2], indexes=[0, 0]), r"numbers the vectors of 2 texts \[0, 0\]"),
@@ -146,3 +144,9 @@ def test_case_22_the_order_is_restored_by_index():
 def test_vectors_that_are_never_ranked(payload, message):
     with pytest.raises(EmbeddingError, match=message):
         vectors_of(payload, ["first", "second"], "here")
+
+
+@pytest.mark.parametrize("payload", [{}, {"data": None}, {"data": []}])
+def test_an_answer_without_any_vector_is_asked_again(payload):
+    with pytest.raises(TransientError, match="without vectors"):
+        vectors_of(payload, ["one", "two"], "here")

@@ -1,6 +1,6 @@
 import pytest
 
-from lmev2.store import canonical_json, read_rows, replacing, write_json, write_table
+from lmev2.store import StageFileError, canonical_json, read_rows, replacing, write_json, write_table
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -35,3 +35,17 @@ def test_json_is_canonical_and_refuses_nan(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
         write_json({"x": float("nan")}, tmp_path / "x.json")
     assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.parametrize("size", [0, 3, 300])
+def test_a_damaged_file_is_named_with_the_remedy(tmp_path, size):
+    path = tmp_path / "haystack.parquet"
+    write_table("haystack", [{"question_id": "q", "position": 0, "trajectory_id": "t"}], path)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(StageFileError, match=r"haystack\.parquet: the file is damaged.*remove it"):
+        read_rows(path)
+
+
+def test_a_file_that_another_run_makes_anew_is_named(tmp_path):
+    with pytest.raises(StageFileError, match=r"gone\.parquet: the file is gone.*run again"):
+        read_rows(tmp_path / "gone.parquet")

@@ -259,7 +259,11 @@ def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:
     methods = config.get("methods", {})
     if methods and not any(method["enabled"] for method in methods.values()):
         yield "methods: none is enabled"
+    labels: dict[tuple[str, str | None], str] = {}  # two rows of one name could not be told apart
     for id_, method in methods.items():
+        label = method["label"], method["ablation_of"]
+        if method["enabled"] and (other := labels.setdefault(label, id_)) != id_:
+            yield f"methods.{id_}.label: {label[0]!r} is methods.{other}'s label too; give each its own"
         parent = method["ablation_of"]
         if parent == id_:
             yield f"methods.{id_}.ablation_of: a method is no ablation of itself"

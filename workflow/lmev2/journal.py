@@ -20,7 +20,7 @@ import threading
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,10 @@ _LINE = re.compile(rb"([0-9a-f]{8}) ([0-9a-f]{64}) (.*)", re.DOTALL)
 
 class JournalWriteError(UserError):
     """A record could not be written: the disk is full, or the folder cannot be written to."""
+
+
+class JournalDamageError(UserError):
+    """A part that was written whole cannot be read any more."""
 
 
 class JournalMissError(UserError):
@@ -70,8 +74,9 @@ class Journal:
     def __init__(self, folder: str | Path, *, replay: bool = False) -> None:
         self.folder = Path(folder)
         self.replay = replay
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "leases").mkdir(exist_ok=True)
+        if not replay:  # which writes nothing, so that a journal can be handed on read-only
+            with _writing(self.folder):
+                (self.folder / "leases").mkdir(parents=True, exist_ok=True)
         # key -> (part, offset, length) | (part, group, row)
         self._where: dict[str, tuple[Path, int, int]] = {}
         self._read_to: dict[Path, int] = {}
@@ -125,7 +130,13 @@ class Journal:
     def _read_parquet(self, path: Path) -> None:
         if path in self._read_to:
             return
-        part = pq.ParquetFile(path)
+        try:
+            part = pq.ParquetFile(path)
+        except pa.ArrowInvalid as error:
+            raise JournalDamageError(
+                f"{path}: a part of the journal is damaged ({error}); restore the file from a copy, or move "
+                "it away: what it recorded is then asked, and paid, again"
+            ) from error
         for group in range(part.num_row_groups):
             for row, key in enumerate(part.read_row_group(group, columns=["key"]).column("key").to_pylist()):
                 known = self._where.get(key)
@@ -193,10 +204,7 @@ class Journal:
                     written += os.write(handle, line[written:])
             except OSError as error:
                 os.ftruncate(handle, offset)  # no torn line in the middle of the part
-                raise JournalWriteError(
-                    f"{self._own}: cannot write to the journal ({error.strerror}); "
-                    "all earlier records are safe: make room, then run again"
-                ) from error
+                raise _unwritable(self._own, error) from error
             self._where.setdefault(key, (self._own, offset + 74, len(line) - 75))
             self._read_to[self._own] = offset + len(line)
             self._sync_soon()
@@ -205,7 +213,8 @@ class Journal:
         if self._handle is None:
             name = f"{socket.gethostname()}-{os.getpid()}-{time.time_ns():x}.jsonl"
             self._own = self.folder / name
-            self._handle = os.open(self._own, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            with _writing(self._own):
+                self._handle = os.open(self._own, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         return self._handle
 
     def _sync_soon(self) -> None:
@@ -236,13 +245,15 @@ class Journal:
     def compact(self) -> None:
         """Close this process's part; rewrite it, and those of this machine's dead processes, as Parquet."""
         self.close()
-        for path in sorted(self.folder.glob("*.jsonl")):
+        for path in [] if self.replay else sorted(self.folder.glob("*.jsonl")):
             host, pid, _ = path.stem.rsplit("-", 2)
             if path == self._own or (host == socket.gethostname() and not is_alive(int(pid))):
                 try:
                     self._compact_part(path)
                 except FileNotFoundError:
                     continue  # another process was faster
+                except OSError as error:
+                    raise _unwritable(path.with_suffix(".parquet"), error) from error
         self._own = None
 
     def _compact_part(self, path: Path) -> None:
@@ -327,8 +338,9 @@ class Journal:
         try:
             async with self._locks.setdefault(name, asyncio.Lock()):
                 path = self.folder / "leases" / name
-                while not _take(path):
-                    await asyncio.sleep(POLL_SECONDS)
+                with _writing(path):
+                    while not _take(path):
+                        await asyncio.sleep(POLL_SECONDS)
                 beat = asyncio.create_task(_keep_fresh(path))
                 try:
                     yield
@@ -337,6 +349,21 @@ class Journal:
                     path.unlink(missing_ok=True)
         finally:
             self._locks.pop(name, None)  # a lock is of use in one event loop only
+
+
+def _unwritable(path: Path, error: OSError) -> JournalWriteError:
+    return JournalWriteError(
+        f"{path}: cannot write to the journal ({error.strerror}); all earlier records are safe: "
+        "make room and see that the folder can be written to, then run again"
+    )
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 def _birth(part: Path) -> tuple[int, str]:

@@ -11,7 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lmev2.errors import UserError
 from lmev2.records import SCHEMAS
+
+
+class StageFileError(UserError):
+    """A stage file cannot be read."""
 
 
 @contextmanager
@@ -67,8 +72,23 @@ def write_table(name: str, rows: Iterable[dict[str, Any]], path: str | Path) -> 
 
 
 def read_table(path: str | Path, columns: list[str] | None = None) -> pa.Table:
-    """Read one stage file (only `columns`, if given)."""
-    return pq.read_table(path, columns=columns)
+    """Read one stage file (only `columns`, if given).
+
+    Raises:
+        StageFileError: the file is damaged or gone.
+    """
+    try:
+        return pq.read_table(path, columns=columns)
+    except FileNotFoundError as error:  # Snakemake removes a job's outputs before it runs the job
+        raise StageFileError(
+            f"{path}: the file is gone, as if another run in this folder were making it anew; "
+            "let that run end, then run again"
+        ) from error
+    except pa.ArrowInvalid as error:
+        raise StageFileError(
+            f"{path}: the file is damaged ({error}); remove it and run again: "
+            "it is made again from the journal"
+        ) from error
 
 
 def read_rows(path: str | Path, columns: list[str] | None = None) -> list[dict[str, Any]]:

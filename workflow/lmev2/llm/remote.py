@@ -275,13 +275,15 @@ def vectors_of(payload: Mapping[str, Any], texts: Sequence[str], place: str) -> 
     """The unit vectors of `texts`, in their order, whatever order the server gave them in.
 
     Raises:
+        TransientError: there are none at all.
         EmbeddingError: one is missing, has a null, a NaN, only zeros or another length than the first.
     """
     data = payload.get("data")
-    if not isinstance(data, list) or len(data) != len(texts):
-        count = len(data) if isinstance(data, list) else "no"
+    if not isinstance(data, list) or not data:  # like a chat answer without choices
+        raise TransientError(f"{place} answers without vectors")
+    if len(data) != len(texts):
         raise EmbeddingError(
-            f"{place} gives {count} vectors for {len(texts)} texts, the first {texts[0][:80]!r}: none is kept"
+            f"{place} gives {len(data)} vectors for {len(texts)} texts, the first {texts[0][:80]!r}: none is kept"
         )
     indexes = [entry.get("index") if isinstance(entry, Mapping) else None for entry in data]
     if all(index is None for index in indexes):
