@@ -283,7 +283,8 @@ def vectors_of(payload: Mapping[str, Any], texts: Sequence[str], place: str) -> 
         raise TransientError(f"{place} answers without vectors")
     if len(data) != len(texts):
         raise EmbeddingError(
-            f"{place} gives {len(data)} vectors for {len(texts)} texts, the first {texts[0][:80]!r}: none is kept"
+            f"{place} gives {len(data)} vectors for {len(texts)} texts, "
+            f"the first {texts[0][:80]!r}: none is kept"
         )
     indexes = [entry.get("index") if isinstance(entry, Mapping) else None for entry in data]
     if all(index is None for index in indexes):
