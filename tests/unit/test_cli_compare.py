@@ -1,4 +1,5 @@
 import argparse
+import csv
 import io
 import json
 
@@ -157,3 +158,9 @@ def test_missing_file_and_wrong_usage(example, tmp_path, capsys):
         with pytest.raises(SystemExit) as stop:
             compare(*argv)
         assert stop.value.code == 2
+
+
+def test_a_comparison_leaves_other_readers_of_csv_their_limit(example, capsys):
+    before = csv.field_size_limit()
+    compare(*example)
+    assert csv.field_size_limit() >= before

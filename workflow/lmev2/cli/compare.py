@@ -86,9 +86,8 @@ def read_scores(path: str) -> Scores:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise ScoreFileError(f"{name}, line {line}: not UTF-8 text") from error
-    csv.field_size_limit(
-        len(data) + 1
-    )  # other columns may hold whole contexts; the default is 128 KiB a cell
+    # Other columns may hold whole contexts; the limit, 128 KiB a cell, is the process's: it is never lowered.
+    csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     scores: Scores = {}
     try:
