@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from lmev2.eval_function import parse_eval_function
-from lmev2.judge.judging import Chat, judge_answer
+from lmev2.judge.judging import Chat, judge_read
 from lmev2.llm.reply import usage_columns
 from lmev2.rows import ARM
 
@@ -63,17 +62,7 @@ async def ask_again(
     """
     # The number of the asking keeps a new verdict apart from the recorded ones.
     shifted = partial(_shifted, chat, asking.role, asking.number * attempts)
-    judged = await judge_answer(
-        shifted,
-        parse_eval_function(question["eval_function"]),
-        question["text"],
-        question["answer"],
-        read["prediction"],
-        read["response_raw"],
-        prompts,
-        attempts=attempts,
-        repeat=read["repeat"],
-    )
+    judged = await judge_read(shifted, question, read, prompts, attempts=attempts)
     return {
         **{key: read[key] for key in ARM},
         **{"evaluator": question["evaluator"], "label": judged.label, "status": str(judged.status)},

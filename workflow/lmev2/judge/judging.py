@@ -85,6 +85,28 @@ async def judge_answer(
     return Judgement(0, status=failure, response_raw=reply.text, replies=replies)
 
 
+async def judge_read(
+    chat: Chat,
+    question: Mapping[str, Any],
+    read: Mapping[str, Any],
+    prompts: Mapping[str, str],
+    *,
+    attempts: int,
+) -> Judgement:
+    """`judge_answer` for a row of the questions and a row of the read table."""
+    return await judge_answer(
+        chat,
+        parse_eval_function(question["eval_function"]),
+        question["text"],
+        question["answer"],
+        read["prediction"],
+        read["response_raw"],
+        prompts,
+        attempts=attempts,
+        repeat=read["repeat"],
+    )
+
+
 async def judge_row(
     chat: Chat, question: Mapping[str, Any], read: Mapping[str, Any], prompts: Prompts, *, attempts: int
 ) -> dict[str, Any]:
@@ -96,17 +118,7 @@ async def judge_row(
     if read["status"] != Status.OK:
         judged = Judgement(0, status=Status(read["status"]))
     else:
-        judged = await judge_answer(
-            chat,
-            function,
-            question["text"],
-            question["answer"],
-            read["prediction"],
-            read["response_raw"],
-            prompts,
-            attempts=attempts,
-            repeat=read["repeat"],
-        )
+        judged = await judge_read(chat, question, read, prompts, attempts=attempts)
     return {
         "status": str(judged.status),
         "error": read["error"],
