@@ -1,18 +1,15 @@
 """`lmev2 validate`: exit statuses, the readable report and the JSON one."""
 
-import argparse
 import json
 
 import pytest
 from dataset_factory import make_dataset
 
-from lmev2.cli import validate
+from lmev2.cli import main
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    validate.add_arguments(parser)
-    return validate.run(parser.parse_args([str(argument) for argument in arguments]))
+    return main(["validate", *map(str, arguments)])
 
 
 def test_sound_dataset(tmp_path, capsys):

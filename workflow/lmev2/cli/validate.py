@@ -4,10 +4,10 @@ import argparse
 import json
 import os
 import sys
-from pathlib import Path
 
+from lmev2.cli.usage import dataset_folder
 from lmev2.ingest.dataset import validate_dataset
-from lmev2.ingest.defects import render_defects
+from lmev2.ingest.report import report_json, report_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,11 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the dataset and print the report; returns the exit status."""
-    if not Path(args.dataset).is_dir():
-        print(f"lmev2 validate: {args.dataset} is no folder; name a dataset folder", file=sys.stderr)
-        return 2
     counts, defects = validate_dataset(
-        args.dataset,
+        dataset_folder(args.dataset),
         args.tiers,
         progress=_show_progress if sys.stderr.isatty() else None,
         workers=os.cpu_count() or 1,
@@ -44,18 +41,9 @@ def run(args: argparse.Namespace) -> int:
     if sys.stderr.isatty():
         print(file=sys.stderr)
     if args.json:
-        report = {
-            "dataset": args.dataset,
-            "tiers": args.tiers,
-            "sound": not defects,
-            "counts": counts.to_dict(),
-            "defects": [defect.to_dict() for defect in defects],
-        }
-        print(json.dumps(report, indent=2))
+        print(json.dumps(report_json(args.dataset, args.tiers, counts, defects), indent=2))
     else:
-        print(counts.text())
-        print()
-        print(render_defects(defects, args.dataset) if defects else f"{args.dataset}: sound")
+        print(report_text(args.dataset, counts, defects))
     return 1 if defects else 0
 
 

@@ -24,6 +24,24 @@ class TierCounts:
 
 
 @dataclass
+class DomainCounts:
+    """The trajectories of one domain. Tokens are approximate."""
+
+    trajectories: int = 0
+    states: int = 0
+    tree_tokens: int = 0
+    screenshots: int = 0
+
+
+@dataclass
+class TypeCounts:
+    """The questions of one type."""
+
+    by_domain: dict[str, int] = field(default_factory=dict)
+    images: int = 0
+
+
+@dataclass
 class Counts:
     """Counts over a dataset; see `text` for the readable form."""
 
@@ -46,6 +64,8 @@ class Counts:
     null_thoughts: int = 0  # likewise
     screenshots: int = 0
     missing_screenshots: Counter = field(default_factory=Counter)  # by reason, see `Missing`
+    types: dict[str, TypeCounts] = field(default_factory=dict)
+    domains: dict[str, DomainCounts] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
     tiers: dict[str, TierCounts] = field(default_factory=dict)
 
@@ -57,6 +77,9 @@ class Counts:
             self.questions_by_type[row["question_type"]] += 1
             self.questions_by_evaluator[row["evaluator"]] += 1
             self.question_images += row["image"] is not None
+            of_type = self.types.setdefault(row["question_type"], TypeCounts())
+            of_type.by_domain[row["domain"]] = of_type.by_domain.get(row["domain"], 0) + 1
+            of_type.images += row["image"] is not None
 
     def add_trajectory(self, trajectory: Trajectory) -> None:
         """Count one trajectory with its states."""
@@ -65,6 +88,11 @@ class Counts:
         self.trajectories_by_domain[row["domain"]] += 1
         self.trajectories_by_environment[row["environment"]] += 1
         self.outcomes[row["outcome"] or "unknown"] += 1
+        of_domain = self.domains.setdefault(row["domain"], DomainCounts())
+        of_domain.trajectories += 1
+        of_domain.states += len(trajectory.states)
+        of_domain.tree_tokens += sum(state["tree_tokens"] for state in trajectory.states)
+        of_domain.screenshots += sum(reason is None for reason, _ in trajectory.missing)
         for state, (reason, value) in zip(trajectory.states, trajectory.missing, strict=True):
             self.states += 1
             self.tree_tokens += state["tree_tokens"]
@@ -97,8 +125,12 @@ class Counts:
     def to_dict(self) -> dict[str, Any]:
         """The counts as a JSON object; the entries of each breakdown are sorted."""
         breakdowns = {k: dict(sorted(v.items())) for k, v in vars(self).items() if isinstance(v, Counter)}
+        parts = {
+            key: {name: asdict(counts) for name, counts in sorted(vars(self)[key].items())}
+            for key in ("types", "domains")
+        }
         tiers = {tier: asdict(counts) for tier, counts in self.tiers.items()}
-        return {**vars(self), **breakdowns, "tiers": tiers}
+        return {**vars(self), **breakdowns, **parts, "tiers": tiers}
 
     def text(self) -> str:
         """The counts as readable lines."""

@@ -86,9 +86,9 @@ def _evidence(
         return None
     if known.lacks(trajectory_id):
         place.add(
-            f"the trajectory {trajectory_id!r} is not in trajectories.jsonl", known.remedy("remove the label")
+            f"the trajectory {trajectory_id!r} is not in {known.file}", known.remedy("remove the label")
         )
-    if known.differ(domain, trajectory_id):
+    if known.differing(domain, [trajectory_id]):
         other = known.domains[trajectory_id]
         place.add(
             f"the trajectory {trajectory_id!r} is of domain {other!r}, the question of {domain!r}",

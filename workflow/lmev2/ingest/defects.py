@@ -75,6 +75,16 @@ class DatasetError(UserError):
         super().__init__(render_defects(self.defects, dataset))
 
 
+class NoDatasetError(UserError, NotADirectoryError):
+    """There is no dataset folder."""
+
+    def __init__(self, dataset: object) -> None:
+        super().__init__(
+            f"the dataset folder {str(dataset)!r} does not exist; set dataset.path to yours, "
+            "or fetch the released dataset into it: snakemake download"
+        )
+
+
 def render_defects(defects: list[Defect], dataset: str = "", limit: int = MAX_PRINTED) -> str:
     """The defects as readable text, numbered, grouped by file, at most `limit` of them printed."""
     title = f"dataset {dataset}: " if dataset else "dataset: "

@@ -30,12 +30,14 @@ def read_haystack(dataset: Path, tier: str, defects: list[Defect]) -> dict[str, 
     for question_id, members in haystacks.items():
         here = place.at(id=question_id)
         result[question_id] = []
-        if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
+        if not isinstance(members, list) or not set(map(type, members)) <= {str}:
             here.add("the haystack is not a list of trajectory ids", "write [id, id, ...]")
             continue
         if not members:
             here.add("the haystack is empty", "name its trajectories, or remove the question")
-        repeated = [member for member, times in Counter(members).items() if times > 1]
+        repeated = []
+        if len(set(members)) < len(members):
+            repeated = [member for member, times in Counter(members).items() if times > 1]
         _add(here, repeated, "the haystack names trajectories more than once", "keep one of each")
         result[question_id] = members
     return result
@@ -60,11 +62,11 @@ def check_haystack(
                 questions.remedy("remove the haystack"),
             )
         unique = list(dict.fromkeys(members))
-        unknown[question_id] = [member for member in unique if trajectories.lacks(member)]
+        unknown[question_id] = trajectories.lacking(unique)
         domain = questions.domains.get(question_id)
         _add(
             here,
-            [member for member in unique if trajectories.differ(domain, member)],
+            trajectories.differing(domain, unique),
             "the haystack names trajectories of another domain than its question's",
             "a haystack holds trajectories of its question's domain only",
         )

@@ -1,9 +1,10 @@
 r"""JSON Lines and JSON files of a dataset, read so that every fault has a place.
 
 Rows end at the byte `\n` and nowhere else: accessibility trees hold U+2028, U+0085, vertical tabs
-and form feeds, at which `str.splitlines` would cut. The standard parser reads in one pass what is
-needed (repeated keys, raw control characters inside strings); for the released 1.2 GB it takes some
-seconds more than a faster one that would need a second pass.
+and form feeds, at which `str.splitlines` would cut.
+
+A fast parser reads what is sound. All else goes to the standard one, which is several times slower and sees
+repeated keys, takes raw control characters inside strings and says where a text is wrong.
 """
 
 import json
@@ -12,8 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import orjson
+
 from lmev2.ingest.defects import Place
 
+_SPACED_COLON = re.compile(rb'(?<!\\)"[ \t\r\n]+:')
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _IF_MISSING = "put it into the dataset folder"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,13 +38,13 @@ def read_jsonl(path: Path, place: Place, key: str) -> Iterator[tuple[Place, dict
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             here = place.at(line=number)
-            if not line.strip():
+            if line.isspace():
                 blank.append(here)
                 continue
             for earlier in blank:
                 earlier.add("the line is blank", "remove it; every line holds one JSON object")
             blank.clear()
-            row = _parse(line.rstrip(b"\r\n"), here, key)
+            row = _parse(line, here, key)
             if isinstance(row, dict):
                 row_id = row.get(key)
                 yield here.at(id=row_id if isinstance(row_id, str) else None), row
@@ -74,6 +79,42 @@ def _no_constant(name: str) -> None:
 
 def _parse(data: bytes, place: Place, key: str | None) -> Any:
     """Parse `data`; None with a defect filed where it cannot be used."""
+    try:
+        value = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return _parse_slowly(data, place, key)
+    if isinstance(value, dict) and _keys_are_unique(data, value):
+        return value
+    return _parse_slowly(data, place, key)
+
+
+def _keys_are_unique(data: bytes, value: dict[str, Any]) -> bool:
+    """Whether the text `data` of `value` has as many keys as `value`, so that it repeats none.
+
+    A key ends at a quote before a colon, which no backslash escapes. Texts in which that may be otherwise (a
+    space before the colon, a key that ends with a backslash, a string that begins with a colon) give False.
+    """
+    codes = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(codes == ord('"'))
+    after = codes[quotes + 1][codes[quotes - 1] != ord("\\")]
+    if (after <= ord(" ")).any() and _SPACED_COLON.search(data):
+        return False
+    n_keys = 0
+    names: set[str] = set()
+    containers: list[Any] = [value]
+    while containers:
+        part = containers.pop()
+        if isinstance(part, dict):
+            n_keys += len(part)
+            names.update(part)
+            part = part.values()
+        containers += [inner for inner in part if isinstance(inner, (dict, list))]
+    if any(name.endswith("\\") for name in names):
+        return False
+    return bool(np.count_nonzero(after == ord(":")) == n_keys)
+
+
+def _parse_slowly(data: bytes, place: Place, key: str | None) -> Any:
     repeated: list[str] = []
 
     def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,6 +124,7 @@ def _parse(data: bytes, place: Place, key: str | None) -> Any:
             repeated.extend(sorted({name for name in names if names.count(name) > 1}))
         return value
 
+    data = data.rstrip(b"\r\n")
     remedy = "write the file again with a JSON library, as UTF-8"
     try:
         value = json.loads(

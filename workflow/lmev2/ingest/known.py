@@ -1,5 +1,7 @@
 """The ids of a file that other files of the dataset refer to."""
 
+from collections.abc import Iterable
+
 
 class Known:
     """Every row of questions.jsonl or trajectories.jsonl whose id could be read, sound or not.
@@ -23,9 +25,15 @@ class Known:
         """The file was read and has no such id. False where nothing of it could be read."""
         return bool(self.domains) and row_id not in self.domains
 
-    def differ(self, domain: str | None, row_id: str) -> bool:
-        """The row's domain is known to be another than `domain`."""
-        return domain is not None and self.domains.get(row_id) not in (None, domain)
+    def lacking(self, row_ids: Iterable[str]) -> list[str]:
+        """Those that it lacks, of very many."""
+        return [row_id for row_id in row_ids if row_id not in self.domains] if self.domains else []
+
+    def differing(self, domain: str | None, row_ids: Iterable[str]) -> list[str]:
+        """Those whose domain is known to be another than `domain`."""
+        if domain is None:
+            return []
+        return [row_id for row_id in row_ids if self.domains.get(row_id, domain) not in (None, domain)]
 
     def remedy(self, otherwise: str) -> str:
         """What to do about an id that is lacking."""
