@@ -1,21 +1,22 @@
 """Ingest: the dataset folder, checked whole, as tables.
 
 Reads the dataset. Writes results/ingest/{questions,query_questions,trajectories,states,coverage}.parquet
-and the question images.
+and the question images; of experiment results and rewritten goals also reports (agentlab.md, *.csv).
 """
 
 
 rule ingest_dataset:
     """Check the dataset whole and turn it into tables."""
     input:
+        FLOW.trajectory_files,
         FLOW.dataset_files(
             "questions.jsonl",
-            "trajectories.jsonl",
             "coverage.jsonl",
             "families.json",
-            *[f"haystacks/lme_v2_{tier}.json" for tier in TIERS],
+            *[f"haystacks/lme_v2_{tier}.json" for tier in FLOW.given_tiers],
         ),
     output:
+        **FLOW.ingest_reports,
         questions="results/ingest/questions.parquet",
         query_questions="results/ingest/query_questions.parquet",
         trajectories="results/ingest/trajectories.parquet",
@@ -29,8 +30,8 @@ rule ingest_dataset:
         "../../envs/lmev2.yaml"
     threads: 2
     params:
-        dataset=FLOW.dataset_section,
-        tiers=TIERS,
+        dataset=FLOW.ingest_section,
+        tiers=FLOW.given_tiers,
         code=FLOW.code("ingest_dataset"),
     script:
         "../scripts/ingest_dataset.py"

@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from lmev2.ingest import questions, trajectories
+from lmev2.haystack.tables import write_tier
+from lmev2.ingest import questions
 from lmev2.ingest.counts import Counts
 from lmev2.ingest.coverage import read_coverage
-from lmev2.ingest.defects import DatasetError, Defect, counted
+from lmev2.ingest.defects import DatasetError, Defect, NoDatasetError, counted
 from lmev2.ingest.haystacks import check_haystack, read_haystack
 from lmev2.ingest.known import Known
 from lmev2.ingest.questions import read_questions
 from lmev2.ingest.screenshots import Image
+from lmev2.ingest.source import Source, TrajectoriesFile
+from lmev2.ingest.states_file import writing_states
 from lmev2.ingest.trajectories import FAMILIES_FILE, read_families, read_trajectories
 from lmev2.records import SCHEMAS
 from lmev2.store import read_rows, replacing, write_table
@@ -43,7 +43,12 @@ class _Scan:
 
 
 def validate_dataset(
-    dataset: str | Path, tiers: Iterable[str], *, progress: Progress | None = None, workers: int = 1
+    dataset: str | Path,
+    tiers: Iterable[str],
+    *,
+    progress: Progress | None = None,
+    workers: int = 1,
+    source: Source | None = None,
 ) -> tuple[Counts, list[Defect]]:
     """Check a dataset without writing anything.
 
@@ -52,14 +57,15 @@ def validate_dataset(
         tiers: names of the haystack files to check, as in `haystacks/lme_v2_{tier}.json`.
         progress: called with the number of trajectories read so far, after each.
         workers: screenshots that are decoded at a time.
+        source: where the trajectories come from; trajectories.jsonl if None.
 
     Returns:
         The counts, and all defects; empty if the dataset is sound. Counts are of the sound rows.
 
     Raises:
-        NotADirectoryError: there is no such folder.
+        NoDatasetError: there is no such folder.
     """
-    scan = _scan(Path(dataset), tiers, lambda states: None, progress, workers)
+    scan = _scan(Path(dataset), tiers, lambda states: None, progress, workers, source)
     return scan.counts, scan.defects
 
 
@@ -70,6 +76,7 @@ def ingest_dataset(
     *,
     progress: Progress | None = None,
     workers: int = 1,
+    source: Source | None = None,
 ) -> Counts:
     """Check a dataset and write its tables, deterministically.
 
@@ -83,20 +90,16 @@ def ingest_dataset(
         out: folder to write to; image paths in the tables begin with it, as given.
         progress: as in `validate_dataset`.
         workers: as in `validate_dataset`.
+        source: as in `validate_dataset`; its reports are written to `out`, too.
 
     Raises:
         DatasetError: the dataset has defects; nothing was written.
-        NotADirectoryError: there is no such folder.
+        NoDatasetError: there is no such folder.
     """
     dataset, out = Path(dataset), Path(out)
-    schema = SCHEMAS["states"]
     with replacing(out / "states.parquet") as temporary:
-        with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-
-            def write_states(states: list[dict[str, Any]]) -> None:
-                writer.write_table(pa.Table.from_pylist(states, schema=schema), row_group_size=len(states))
-
-            scan = _scan(dataset, tiers, write_states, progress, workers)
+        with writing_states(temporary) as write_states:
+            scan = _scan(dataset, tiers, write_states, progress, workers, source)
         if scan.defects:
             raise DatasetError(scan.defects, str(dataset))
         names = _copy_images(dataset, scan.images, out / "question_images")
@@ -110,6 +113,8 @@ def ingest_dataset(
         )
         write_table("trajectories", scan.trajectories, out / "trajectories.parquet")
         write_table("coverage", scan.coverage, out / "coverage.parquet")
+        if source is not None:
+            source.write_reports(out)
     return scan.counts
 
 
@@ -122,9 +127,6 @@ def write_haystack(
     out_labels: str | Path,
 ) -> None:
     """Write a tier's haystacks of an ingested dataset as a table, and the role of each member apart.
-
-    A trajectory is an "answer" where it occurs in its question's evidence labels and a "filler"
-    elsewhere; the role is null for a question without labels.
 
     Args:
         dataset: the dataset folder.
@@ -145,22 +147,11 @@ def write_haystack(
     known.complete = True
     haystacks = read_haystack(Path(dataset), tier, defects)
     if haystacks is not None:
-        check_haystack(haystacks, tier, known, Known(trajectories.FILE), defects)
+        check_haystack(haystacks, tier, known, Known(TrajectoriesFile.file), defects)
     if defects:
         raise DatasetError(defects, str(dataset))
-    evidence: dict[str, set[str]] = {}
-    for row in read_rows(coverage_parquet, ["question_id", "trajectory_id"]):
-        evidence.setdefault(row["question_id"], set()).add(row["trajectory_id"])
-    table, labels = [], []
-    for question_id in known.domains:
-        answers = evidence.get(question_id)
-        for position, trajectory_id in enumerate(haystacks[question_id]):
-            key = {"question_id": question_id, "position": position}
-            role = None if answers is None else "answer" if trajectory_id in answers else "filler"
-            table.append({**key, "trajectory_id": trajectory_id})
-            labels.append({**key, "role": role})
-    write_table("haystack", table, out_table)
-    write_table("haystack_labels", labels, out_labels)
+    in_order = {question_id: haystacks[question_id] for question_id in known.domains}
+    write_tier(in_order, read_rows(coverage_parquet, ["question_id", "trajectory_id"]), out_table, out_labels)
 
 
 def _scan(
@@ -169,25 +160,28 @@ def _scan(
     write_states: Callable[[list[dict[str, Any]]], None],
     progress: Progress | None,
     workers: int,
+    source: Source | None,
 ) -> _Scan:
     if not dataset.is_dir():
-        raise NotADirectoryError(f"the dataset folder {str(dataset)!r} does not exist")
+        raise NoDatasetError(dataset)
+    source = source or TrajectoriesFile()
     defects: list[Defect] = []
     counts = Counts()
-    known_questions, known_trajectories = Known(questions.FILE), Known(trajectories.FILE)
+    known_questions, known_trajectories = Known(questions.FILE), Known(source.file)
     question_rows, images = read_questions(dataset, known_questions, defects)
     counts.add_questions(question_rows)
     trajectory_rows = []
     tokens = {}
     families = read_families(dataset, defects)
     with ThreadPoolExecutor(workers) as pool:
-        for trajectory in read_trajectories(dataset, families, known_trajectories, defects, pool.map):
+        for trajectory in read_trajectories(dataset, families, known_trajectories, defects, pool.map, source):
             counts.add_trajectory(trajectory)
             write_states(trajectory.states)
             trajectory_rows.append(trajectory.row)
             tokens[trajectory.row["trajectory_id"]] = sum(state["tree_tokens"] for state in trajectory.states)
             if progress:
                 progress(len(trajectory_rows))
+    counts.notices += source.notices()
     unknown = sum(known_trajectories.lacks(trajectory_id) for trajectory_id in families)
     if unknown:
         counts.notices.append(f"{FAMILIES_FILE} names {counted(unknown, 'trajectory id')} that are not there")

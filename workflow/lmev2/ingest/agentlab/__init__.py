@@ -1,0 +1,1 @@
+"""Folders of AgentLab and BrowserGym experiment results, as rows of the official format."""
