@@ -1,0 +1,1 @@
+"""The applications that are recorded; each module here has an `APPLICATION` (docs/collecting.md)."""

@@ -1,0 +1,1 @@
+from machina.apps.forum_conversation.models import *  # noqa: F403

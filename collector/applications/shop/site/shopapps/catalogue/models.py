@@ -1,0 +1,1 @@
+from oscar.apps.catalogue.models import *  # noqa: F403

@@ -1,0 +1,1 @@
+from oscar.apps.wishlists.models import *  # noqa: F403
