@@ -1,26 +1,36 @@
 """Haystack: which trajectories each question's memory holds, in order.
 
-Reads the dataset's haystack files and results/ingest. Writes results/haystack/{tier}.parquet, and apart
-from it {tier}.labels.parquet, which no memory method reads.
+Reads results/ingest, and in mode `dataset` the dataset's haystack files (haystack_dataset.smk); in mode
+`assemble` haystacks are made from the evidence labels (haystack_assemble.smk). Writes
+results/haystack/{tier}.parquet, and apart from it {tier}.labels.parquet, which no memory method reads; and
+results/haystack/report.{md,csv}.
 """
 
 
-rule write_haystack:
-    """Write one tier's haystacks, and apart from them the role of each trajectory."""
+include: f"haystack_{config['haystack']['mode']}.smk"
+
+
+rule report_haystacks:
+    """Report what the haystacks hold: sizes, answers, outcomes, families, and the cores behind them."""
     input:
-        lambda wildcards: FLOW.dataset_files(f"haystacks/lme_v2_{wildcards.tier}.json"),
+        **({"cores": "results/haystack/core.json"} if FLOW.assembles else {}),
         questions="results/ingest/questions.parquet",
+        trajectories="results/ingest/trajectories.parquet",
+        states="results/ingest/states.parquet",
         coverage="results/ingest/coverage.parquet",
+        haystacks=expand("results/haystack/{tier}.parquet", tier=TIERS),
     output:
-        table="results/haystack/{tier}.parquet",
-        labels="results/haystack/{tier}.labels.parquet",
-        meta="results/haystack/{tier}.meta.json",
+        md="results/haystack/report.md",
+        csv="results/haystack/report.csv",
+        meta="results/haystack/report.meta.json",
     log:
-        "results/logs/write_haystack/{tier}.log",
+        "results/logs/report_haystacks.log",
     conda:
         "../../envs/lmev2.yaml"
     params:
-        dataset=FLOW.dataset_section,
-        code=FLOW.code("write_haystack"),
+        tiers=TIERS,
+        dataset=FLOW.dataset_name,
+        haystack=FLOW.haystack,
+        code=FLOW.code("report_haystacks"),
     script:
-        "../scripts/write_haystack.py"
+        "../scripts/report_haystacks.py"

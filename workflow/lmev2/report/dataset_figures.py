@@ -5,17 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from lmev2.records import ABILITIES, QUESTION_TYPES
 from lmev2.report.captions import Source
 from lmev2.report.paper import read_paper
 from lmev2.report.style import COLOURS, GREY, captioned_figure, figure_style, save_figure
-from lmev2.report.tables import write_csv
-from lmev2.stats.retrieval import read_evidence
-from lmev2.stats.scores import connect
-from lmev2.store import read_rows, read_table
+from lmev2.store import read_rows, write_csv
 
 
 def write_table1(
@@ -25,7 +21,7 @@ def write_table1(
 
     Args:
         questions: the `questions` file.
-        haystack_csv: the rows of `measure_haystacks`.
+        haystack_csv: rows of `lmev2.haystack.measures.measure_haystacks`.
         path: the csv file.
         source: the dataset.
     """
@@ -93,51 +89,6 @@ def plot_figure2(
         save_figure(figure, png, pdf)
 
 
-def measure_haystacks(
-    questions: str | Path,
-    states: str | Path,
-    coverage: str | Path,
-    haystacks: Mapping[str, str | Path],
-) -> list[dict[str, Any]]:
-    """Per tier the haystack's trajectories, states, tokens, and where known its answer trajectories.
-
-    Returns:
-        one row per tier and measure, over the questions: `mean`, `least`, `most`, `questions` (those
-        that have the measure) and `values`.
-    """
-    sql = """
-        SELECT trajectory_id, count(*) AS states, sum(tree_tokens)::BIGINT AS tokens
-        FROM states GROUP BY trajectory_id
-    """
-    with connect(states=read_table(states, ["trajectory_id", "tree_tokens"])) as db:
-        sizes = {row["trajectory_id"]: row for row in db.sql(sql).to_arrow_table().to_pylist()}
-    evidence = read_evidence(coverage)
-    ids = [row["question_id"] for row in read_rows(questions, ["question_id"])]
-    rows = []
-    for tier, path in haystacks.items():
-        members: dict[str, list[str]] = defaultdict(list)
-        for row in read_rows(path, ["question_id", "trajectory_id"]):
-            members[row["question_id"]].append(row["trajectory_id"])
-        answers = {id_: evidence[id_].trajectories() for id_ in ids if id_ in evidence}
-        measures = {
-            "trajectories": [len(members[id_]) for id_ in ids],
-            "states": [sum(sizes[t]["states"] for t in members[id_] if t in sizes) for id_ in ids],
-            "tokens": [sum(sizes[t]["tokens"] for t in members[id_] if t in sizes) for id_ in ids],
-            "answer trajectories": [
-                len(found & set(members[id_])) for id_, found in answers.items() if found
-            ],
-        }
-        rows += [
-            {
-                **{"tier": tier, "measure": name, "mean": float(np.mean(values))},
-                **{"least": min(values), "most": max(values), "questions": len(values), "values": values},
-            }
-            for name, values in measures.items()
-            if values
-        ]
-    return rows
-
-
 def plot_figure3(
     rows: Sequence[Mapping[str, Any]],
     csv_path: str | Path,
@@ -149,7 +100,7 @@ def plot_figure3(
     """Draw the sizes of the haystacks and the answer trajectories per question (paper, Figure 3).
 
     Args:
-        rows: of `measure_haystacks`.
+        rows: of `lmev2.haystack.measures.measure_haystacks`, over all domains.
         csv_path: the same without the single values.
         png: bitmap.
         pdf: vector figure.
