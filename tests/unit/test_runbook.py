@@ -263,6 +263,16 @@ def test_merge_rule_by_option(view):
     assert len(hits(ask(view, two, merge="paper")[1], "slices")) == 4
 
 
+def test_the_trace_tells_what_each_slice_query_found(view):
+    _, services = ask(view, {"raw_state_queries": ["a0", "lone0"]}, merge="code")
+    found = services.traced["slice_hits"]
+    assert list(found) == ["a0", "lone0"]
+    assert all(hits == sorted(hits, key=lambda hit: -hit[1]) for hits in found.values())
+    kept = hits(services, "slices")
+    assert kept[:3] == [entry for entry, _ in found["a0"]][:3]
+    assert set(kept) <= {entry for found_hits in found.values() for entry, _ in found_hits}
+
+
 def test_a_haystack_of_runs_of_one_state_has_no_events(tmp_path):
     items, services = ask(make_view(tmp_path, ("lone",)), FULL)
     assert hits(services, "events") == []

@@ -145,7 +145,7 @@ def _kept(attempt: Attempt, fault: str) -> dict[str, Any]:
         "seconds": round(attempt.seconds, 3),
         "error": stream.error,
         "last_message": stream.last_message[:_MOST_STDERR],
-        "events": kept_stream(attempt.stdout),
+        "events": kept_stream(attempt.stdout, attempt.line_seconds),
         "stderr": attempt.stderr[-_MOST_STDERR:],
         "output": output[:_MOST_OUTPUT],
     }

@@ -13,6 +13,8 @@ from typing import Any
 
 from lmev2.errors import UserError, describe
 
+# Classes that a config names by one word.
+SHORT_NAMES = {"official": "lmev2.memory.official:OfficialMemory"}
 # What a class may name as `pools` and `roles`.
 POOLS = ("slices", "events", "notes")
 ROLES = ("controller", "embedding")
@@ -33,6 +35,7 @@ def file_of_class(reference: str, folder: str | Path = ".") -> Path:
     Raises:
         MethodClassError: it cannot be found; the message says where it was looked for.
     """
+    reference = SHORT_NAMES.get(reference, reference)
     module, _, name = reference.rpartition(":")
     is_file = module.endswith(".py")
     if not name.isidentifier() or not (is_file or all(part.isidentifier() for part in module.split("."))):
@@ -69,6 +72,7 @@ def memory_class(reference: str, folder: str | Path = ".") -> type[Any]:
         MethodClassError: there is no such module, file or class, importing it fails (the message gives
             the cause and its line), or it is no memory class.
     """
+    reference = SHORT_NAMES.get(reference, reference)
     module_name, _, name = reference.rpartition(":")
     path = file_of_class(reference, folder)
     try:
@@ -121,7 +125,8 @@ def options_of(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a class, completed with those that it states as `defaults`.
 
     A class that states `defaults` takes no other options, and values only of its defaults' types (a
-    default of None stands for any); one that does not takes all.
+    default of None stands for any); one that does not takes all. A class may check further what it is
+    given in a classmethod `check(options)`.
 
     Raises:
         MethodClassError: an option is unknown or of another type; all such faults are named.
@@ -142,7 +147,15 @@ def options_of(cls: type[Any], options: Mapping[str, Any]) -> dict[str, Any]:
             )
     if faults:
         raise MethodClassError("; ".join(faults))
-    return {**defaults, **options}
+    completed = {**defaults, **options}
+    if hasattr(cls, "check"):
+        cls.check(completed)
+    return completed
+
+
+def code_of(cls: type[Any], options: Mapping[str, Any]) -> str:
+    """Digest of code that a class runs from elsewhere (its classmethod `code(options)`), mostly ""."""
+    return cls.code(options) if hasattr(cls, "code") else ""
 
 
 def _fits(value: Any, default: Any) -> bool:

@@ -109,13 +109,18 @@ class AgentRunbookR:
         texts = [text for text in texts if text]
         vectors = dict(zip(texts, await self.services.embed_queries(texts), strict=True))
         with self.services.timed("search_s"):
-            found = self.search(bundle, vectors)
+            ranked = self.rank_slices(bundle, vectors)
+            found = self.search(bundle, vectors, ranked)
         with self.services.timed("render_s"):
             items, missing = self.render(found)
         self.services.trace(
             hits={
                 pool: [[hit.entry["entry_id"], round(hit.score, 6)] for hit in hits]
                 for pool, hits in found.items()
+            },
+            slice_hits={
+                query: [[hit.entry["entry_id"], round(hit.score, 6)] for hit in hits]
+                for query, hits in ranked.items()
             },
             queries_without_vector=[text for text in texts if vectors[text] is None],
             missing_screenshots=missing,
@@ -170,13 +175,26 @@ class AgentRunbookR:
             bundle.note * ("notes" in self.pools),
         )
 
-    def search(self, bundle: Bundle, vectors: Mapping[str, np.ndarray | None]) -> dict[str, list[Hit]]:
+    def rank_slices(self, bundle: Bundle, vectors: Mapping[str, np.ndarray | None]) -> dict[str, list[Hit]]:
+        """What each slice query finds, best first; nothing for one without a vector."""
+        top = self.options["top_slices"]
+        slices = {query: vectors[query] for query in bundle.slices}
+        return {
+            query: self.view.pool("slices").search(vector, top)
+            for query, vector in slices.items()
+            if vector is not None
+        }
+
+    def search(
+        self, bundle: Bundle, vectors: Mapping[str, np.ndarray | None], ranked: Mapping[str, list[Hit]]
+    ) -> dict[str, list[Hit]]:
         """What the queries find, by pool.
 
         Args:
             bundle: the queries.
             vectors: per query its unit vector [d], None where the model knows no word of it; such a
                 query finds nothing.
+            ranked: what `rank_slices` found.
         """
         found: dict[str, list[Hit]] = {}
         note, event = vectors.get(bundle.note), vectors.get(bundle.event)
@@ -185,11 +203,9 @@ class AgentRunbookR:
             found["notes"] = [hit for kind in self.notes for hit in kind.search(note, top)]
         if event is not None:
             found["events"] = self.view.pool("events").search(event, self.options["top_events"])
-        slices = [vectors[query] for query in bundle.slices if vectors[query] is not None]
-        if slices:
-            top = self.options["top_slices"]
-            ranked = [self.view.pool("slices").search(vector, top) for vector in slices]
-            found["slices"] = merge(ranked, lambda hit: hit.entry["entry_id"], top, self.options["merge"])
+        if ranked:
+            budget, rule = self.options["top_slices"], self.options["merge"]
+            found["slices"] = merge(list(ranked.values()), lambda hit: hit.entry["entry_id"], budget, rule)
         return found
 
     def render(self, found: Found) -> tuple[list[Item], int]:

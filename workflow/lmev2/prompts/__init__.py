@@ -1,6 +1,7 @@
 """Prompt templates: the `*.md` files of this folder, each replaceable by a file of the user's.
 
-Placeholders are `$name` (`string.Template`); a literal dollar sign is `$$`.
+Placeholders are `$name` (`string.Template`); a literal dollar sign is `$$`. The line end that closes the file
+is not part of the text; all other white space is.
 """
 
 import hashlib
@@ -63,7 +64,7 @@ class Prompts(Mapping[str, str]):
         return len(self._texts)
 
     def fill(self, name: str, **values: str) -> str:
-        """The template `name` with its placeholders replaced, without white space at its ends."""
+        """The template `name` with its placeholders replaced."""
         return fill(self[name], **values)
 
     @property
@@ -79,7 +80,7 @@ def fill(template: str, **values: str) -> str:
         PromptError: it has a placeholder without value, or a stray dollar sign.
     """
     try:
-        return Template(template.strip()).substitute(values)
+        return Template(template.removesuffix("\n")).substitute(values)
     except (KeyError, ValueError) as error:
         raise PromptError(
             f"the prompt beginning {template.strip()[:60]!r}: {error}; it may use {sorted(values)}"

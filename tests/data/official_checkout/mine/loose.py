@@ -1,0 +1,9 @@
+"""A backend that does not subclass the base class."""
+
+
+class Loose:
+    def __init__(self, params): ...
+
+    def insert(self, trajectory): ...
+
+    def query(self, query): ...
