@@ -2,14 +2,16 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 _SHELLS = ("bash", "sh", "zsh")
 _ITEM_EVENTS = ("item.started", "item.updated", "item.completed")
 _MOST_OUTPUT = 2_000  # characters kept of one command's output
 _MOST_KEPT = 200_000  # characters kept of one attempt's stream
+DURATION = "duration_s"  # key of an event: how long its item took
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Command:
 
     command: str
     exit_code: int | None
+    duration_s: float | None = None  # None where it is not known
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,11 @@ def read_stream(text: str) -> Stream:
         item = event.get("item") if isinstance(event.get("item"), Mapping) else {}
         kind, item_kind = event.get("type"), item.get("type")
         if kind in _ITEM_EVENTS and item_kind == "command_execution":
-            commands.append(Command(unwrapped(str(item.get("command", ""))), _code(item.get("exit_code"))))
+            command = unwrapped(str(item.get("command", "")))
+            commands.append(Command(command, _code(item.get("exit_code")), _seconds(event.get(DURATION))))
         elif kind == "item.completed" and item_kind in ("view_image", "image_view"):
-            commands.append(Command(f"view_image {item.get('path', '')}", 0))
+            seen = f"view_image {item.get('path', '')}"
+            commands.append(Command(seen, 0, _seconds(event.get(DURATION))))
         elif kind == "item.completed" and item_kind == "agent_message":
             last_message = str(item.get("text", ""))
         elif kind == "turn.completed" and isinstance(event.get("usage"), Mapping):
@@ -68,10 +73,15 @@ def read_stream(text: str) -> Stream:
     return Stream(tuple(commands), last_message, error, *tokens, unreadable)
 
 
-def kept_stream(text: str) -> list[Any]:
-    """The events to store with a row: an item once, long outputs and the whole bounded."""
+def kept_stream(text: str, line_seconds: Sequence[float] = ()) -> list[Any]:
+    """The events to store with a row: an item once, long outputs and the whole bounded.
+
+    Args:
+        text: the stream.
+        line_seconds: when each of its lines came; each item then has its DURATION.
+    """
     kept, size = [], 0
-    for event in _settled(text):
+    for event in _settled(text, line_seconds):
         if event is None:
             continue
         item = event.get("item")
@@ -103,15 +113,23 @@ def unwrapped(command: str) -> str:
     return command
 
 
-def _settled(text: str) -> list[Mapping[str, Any] | None]:
+def _settled(text: str, line_seconds: Sequence[float] = ()) -> list[Mapping[str, Any] | None]:
     """The events with one for each item: its last one, where its first one stood.
 
-    On a busy machine the ends of commands come late, and out of order.
+    On a busy machine the ends of commands come late, and out of order. An item lasts from its first event to
+    its last; one that is told of only when it is done, from the event before.
     """
     found: list[Mapping[str, Any] | None] = []
     places: dict[str, int] = {}
-    for event in _events(text):
+    began: dict[str, float] = {}
+    before = 0.0
+    for event, now in _events(text, line_seconds):
         item = event.get("item") if event is not None and event.get("type") in _ITEM_EVENTS else None
+        if item is not None and now is not None:
+            start = before if event["type"] == "item.completed" else now
+            start = began.setdefault(item["id"], start) if isinstance(item.get("id"), str) else start
+            event = {**event, DURATION: round(now - start, 3)}
+        before = before if now is None else now
         id_ = item.get("id") if isinstance(item, Mapping) else None
         if isinstance(id_, str) and id_ in places:
             found[places[id_]] = event
@@ -122,15 +140,22 @@ def _settled(text: str) -> list[Mapping[str, Any] | None]:
     return found
 
 
-def _events(text: str) -> Iterator[Mapping[str, Any] | None]:
-    for line in text.split("\n"):
-        if line.strip():
+def _events(
+    text: str, line_seconds: Sequence[float] = ()
+) -> Iterator[tuple[Mapping[str, Any] | None, float | None]]:
+    """Each line's event, None where it is no JSON object, and when it came."""
+    for line, now in zip_longest(text.split("\n"), line_seconds):
+        if line and line.strip():
             try:
                 event = json.loads(line)
             except (ValueError, RecursionError):
                 event = None
-            yield event if isinstance(event, Mapping) else None
+            yield (event if isinstance(event, Mapping) else None), now
 
 
 def _code(value: Any) -> int | None:
     return value if isinstance(value, int) else None
+
+
+def _seconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -47,6 +47,7 @@ class Attempt:
         exit_code: of the agent's process; None when it was killed at its time limit.
         seconds: wall time.
         stdout: the event stream (`lmev2.agent.events`), cut at MOST_STDOUT bytes.
+        line_seconds: when each line of stdout had come, counted from the start; empty if nobody looked.
         stderr: likewise, cut at MOST_STDERR bytes.
         output: bytes of memory_module_output.json, None without one.
         fault: why there is no output; "" if there is one.
@@ -62,6 +63,7 @@ class Attempt:
     fault: str = ""
     unreachable: str = ""
     model_calls: int = 0
+    line_seconds: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lmev2.agent.events import DURATION
 from lmev2.agent.interface import AgentSetupError, AgentSpec, Attempt, Task
 from lmev2.agent.sandbox import Sandbox, Shell
 
@@ -96,9 +97,10 @@ class _Events:
     def __init__(self) -> None:
         self._lines: list[str] = []
 
-    def command(self, command: str, reply: dict[str, Any]) -> None:
+    def command(self, command: str, reply: dict[str, Any], seconds: float) -> None:
         item = {"type": "command_execution", "command": command, "aggregated_output": reply["output"]}
-        self._add({"type": "item.completed", "item": {**item, "exit_code": reply["exit_code"]}})
+        item["exit_code"] = reply["exit_code"]
+        self._add({"type": "item.completed", "item": item, DURATION: round(seconds, 3)})
 
     def message(self, text: str) -> None:
         self._add({"type": "item.completed", "item": {"type": "agent_message", "text": text}})
@@ -145,10 +147,12 @@ def _shell_tool(shell: Shell, events: _Events) -> Any:
             timeout_s: seconds after which it is ended.
         """
         async with lock:
+            began = time.perf_counter()
             reply = await shell.run(
                 command, timeout_s=min(max(timeout_s, 1.0), _MOST_COMMAND_S), most_bytes=_MOST_BYTES
             )
-        events.command(command, reply)
+            seconds = time.perf_counter() - began
+        events.command(command, reply, seconds)
         code = "out of time" if reply["exit_code"] is None else f"exit code {reply['exit_code']}"
         cut = f"\n[{reply['cut']} bytes left out]" if reply["cut"] else ""
         return f"{reply['output']}{cut}\n[{code}]"

@@ -15,9 +15,11 @@ import signal
 import subprocess
 import sys
 import time
+from bisect import bisect_left
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -112,7 +114,8 @@ class Sandbox:
         output, fault = _output(result)
         if code is None:
             output, fault = None, f"out of time after {timeout_s:g} s"
-        return Attempt(code, seconds, _text(stdout), _text(stderr), output, fault)
+        times = _line_seconds(stdout, [(end, at - began) for end, at in running.arrivals])
+        return Attempt(code, seconds, _text(stdout), _text(stderr), output, fault, line_seconds=times)
 
     @asynccontextmanager
     async def shell(self, workspace: Path) -> AsyncIterator["Shell"]:
@@ -217,9 +220,10 @@ class _Running:
         if not serving:
             streams.insert(0, (process.stdout, MOST_STDOUT))
         self._kept = [bytearray() for _ in streams]
+        self.arrivals: list[tuple[int, float]] = []  # of the first stream: bytes there by then, clock
         self._tasks = [
-            asyncio.ensure_future(_drain(file, most, kept))
-            for (file, most), kept in zip(streams, self._kept, strict=True)
+            asyncio.ensure_future(_drain(file, most, kept, [] if number else self.arrivals))
+            for number, ((file, most), kept) in enumerate(zip(streams, self._kept, strict=True))
         ]
 
     async def wait(self, timeout_s: float) -> int | None:
@@ -283,7 +287,7 @@ class Shell:
         return output, fault, _text(stderr)
 
 
-async def _drain(file: BinaryIO, most: int, kept: bytearray) -> None:
+async def _drain(file: BinaryIO, most: int, kept: bytearray, arrivals: list[tuple[int, float]]) -> None:
     reader = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), file
@@ -291,8 +295,18 @@ async def _drain(file: BinaryIO, most: int, kept: bytearray) -> None:
     try:
         while chunk := await reader.read(65536):
             kept += chunk[: max(0, most - len(kept))]
+            arrivals.append((len(kept), time.perf_counter()))
     finally:
         transport.close()
+
+
+def _line_seconds(data: bytes, arrivals: Sequence[tuple[int, float]]) -> tuple[float, ...]:
+    """When each line of `data` was there as a whole; `arrivals` tell how many bytes were there when."""
+    if not arrivals:
+        return ()
+    ends = accumulate(len(line) + 1 for line in data.split(b"\n"))
+    known = [end for end, _ in arrivals]
+    return tuple(arrivals[min(bisect_left(known, end), len(known) - 1)][1] for end in ends)
 
 
 def _line(file: BinaryIO) -> bytes:

@@ -1,12 +1,14 @@
 """The config's `models.agent` as an AgentSpec, and the agent behind it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lmev2.agent.inside import searcher
 from lmev2.agent.interface import Agent, AgentSetupError, AgentSpec
 from lmev2.agent.sandbox import Sandbox
+from lmev2.llm.address import address
 from lmev2.llm.models import OPENAI
 from lmev2.provenance import code_digest
 
@@ -79,4 +81,4 @@ def make_agent(spec: AgentSpec, hidden: Sequence[Path] = ()) -> Agent:
         from lmev2.agent.openai_agents import OpenAIAgents as Provider
     else:
         raise AgentSetupError(f"models.agent.provider: there is no {spec.provider!r}")
-    return Provider(spec, sandbox)
+    return Provider(replace(spec, base_url=address(spec.base_url, "models.agent")), sandbox)

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from lmev2 import accessibility
 from lmev2.agent.inside import inspect_trajectory
 from lmev2.image import Image
 from lmev2.insert.files import link
-from lmev2.process import is_alive
+from lmev2.process import is_alive, machine
 
 HAYSTACKS = ".haystacks"  # in the store: links must stay on its file system
 CONCISE, FULL = "TRAJECTORY_SUMMARY_CONCISE.md", "TRAJECTORY_SUMMARY_FULL.md"
@@ -84,7 +83,7 @@ def _link_tree(source: Path, target: Path) -> None:
 
 
 def _prefix() -> str:
-    return f"lmev2+{socket.gethostname()}+{os.getpid()}+"
+    return f"lmev2+{machine()}+{os.getpid()}+"
 
 
 def _sweep(place: Path) -> None:

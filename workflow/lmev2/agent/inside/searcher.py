@@ -119,7 +119,7 @@ class Session:
 
 def emit(event):
     """One line of the event stream."""
-    sys.stdout.write(json.dumps(event) + "\n")
+    print(json.dumps(event), flush=True)  # at once: when it comes tells how long the command took
 
 
 def quoted_word(word):
