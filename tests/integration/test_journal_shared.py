@@ -70,7 +70,7 @@ def test_processes_that_share_a_journal_make_each_key_once(tmp_path):
     assert [worker.wait(timeout=60) for worker in workers] == [0] * len(workers)
     assert Counter(log.read_text().split()) == Counter({str(item): 1 for item in range(40)})
     assert len(records(folder)) == 40
-    assert list((folder / "leases").iterdir()) == []
+    assert list(folder.glob("*.lease")) == []
 
 
 def test_a_torn_tail_costs_its_own_record_only(tmp_path):
@@ -147,9 +147,9 @@ def test_a_dead_process_leaves_no_lease_that_others_wait_for(tmp_path):
         "asyncio.run(Journal(sys.argv[1]).once({'item': 0}, die))\n"
     )
     assert subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False).returncode == -9
-    assert len(list((tmp_path / "leases").iterdir())) == 1
+    assert len(list(tmp_path.glob("*.lease"))) == 1
     began = time.monotonic()
     with Journal(tmp_path) as journal:
         put(journal, 0)
     assert time.monotonic() - began < 2
-    assert list((tmp_path / "leases").iterdir()) == []
+    assert list(tmp_path.glob("*.lease")) == []

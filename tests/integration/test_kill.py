@@ -128,7 +128,7 @@ def test_a_run_killed_ten_times_repeats_only_what_was_in_flight_and_ends_with_th
     assert asked(folder).keys() == asked(finished).keys()
     for key, count in asked(folder).items():
         assert count <= 1 + lost[key], "an item was asked again that had been answered before the kill"
-    assert list((folder / JOURNAL).glob("*/leases/*")) == []
+    assert list((folder / JOURNAL).glob("*/*.lease")) == []
     assert_same_results(finished, folder)
 
     # A replay from what the journal kept gives the same bytes and asks nothing.

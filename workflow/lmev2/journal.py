@@ -6,8 +6,15 @@ A journal is a folder of parts. Each process appends to a part of its own, a lin
 
 so a killed process leaves at most a torn last line, which readers skip. When a stage completes, its
 part is rewritten as Parquet (`compact`). Nothing is ever changed or removed otherwise: a key's first
-record counts. Parts carry host and process in their names and no file is locked, so several jobs and
-several machines can share one folder.
+record counts. Parts carry machine and process in their names and no file is locked, so several jobs and
+several machines can share one folder, over a network file system, too:
+
+- A lease, a file named by a key, stands for an item that is being made. Creating one exclusively is the
+  only thing that has to be atomic.
+- The owner touches its leases every few seconds. Who waits takes a lease for abandoned when it has not
+  changed for a minute by its own clock, whatever time the file has.
+- A lease is given back once its record is on disk, so that the next one to hold it can read the record.
+  It lies beside the parts: an NFS client that has created a file in a folder looks at the folder anew.
 """
 
 import asyncio
@@ -15,12 +22,11 @@ import hashlib
 import json
 import os
 import re
-import socket
 import threading
 import time
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,13 +35,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lmev2.errors import UserError
-from lmev2.process import is_alive
+from lmev2.process import is_alive, is_gone, machine
 from lmev2.store import canonical_json, replacing
 
 SYNC_SECONDS = 1.0
-POLL_SECONDS = 0.05
+# Who waits for a lease looks first so soon, later at most so often.
+POLL_SECONDS = (0.05, 1.0)
+BEAT_SECONDS = 5.0
 # A lease of another machine counts as abandoned when its owner has not touched it for this long.
-LEASE_SECONDS = 600.0
+LEASE_SECONDS = 60.0
+LEASE = ".lease"
 ROWS_PER_GROUP = 512
 
 _LINE = re.compile(rb"([0-9a-f]{8}) ([0-9a-f]{64}) (.*)", re.DOTALL)
@@ -76,14 +85,17 @@ class Journal:
         self.replay = replay
         if not replay:  # which writes nothing, so that a journal can be handed on read-only
             with _writing(self.folder):
-                (self.folder / "leases").mkdir(parents=True, exist_ok=True)
+                self.folder.mkdir(parents=True, exist_ok=True)
         # key -> (part, offset, length) | (part, group, row)
         self._where: dict[str, tuple[Path, int, int]] = {}
         self._read_to: dict[Path, int] = {}
         self._own: Path | None = None
         self._handle: int | None = None
-        self._synced_at = 0.0
-        self._timer: threading.Timer | None = None
+        self._unsynced = False
+        self._sync_error: OSError | None = None
+        self._held: dict[Path, str] = {}  # leases of this process, with what it wrote into them
+        self._to_give_back: list[Path] = []  # those whose record is not synced yet
+        self._keeper: threading.Thread | None = None
         self._guard = threading.RLock()
         self._locks: dict[str, asyncio.Lock] = {}
         self.damaged: list[str] = []
@@ -102,23 +114,27 @@ class Journal:
         with self._guard:
             # In order of birth, so that everybody agrees which record of a key is the first.
             for path in sorted([*self.folder.glob("*.jsonl"), *self.folder.glob("*.parquet")], key=_birth):
-                try:
-                    self._read_part(path)
-                except FileNotFoundError:  # compacted since it was listed
-                    self._read_part(path.with_suffix(".parquet"))
+                with _unless_gone():
+                    try:
+                        self._read_part(path)
+                    except OSError as error:
+                        if not is_gone(error):
+                            raise
+                        self._read_part(path.with_suffix(".parquet"))  # compacted since it was listed
 
     def _read_part(self, path: Path) -> None:
         self._read_parquet(path) if path.suffix == ".parquet" else self._read_lines(path)
 
     def _read_lines(self, path: Path) -> None:
         start = self._read_to.get(path, 0)
-        if path.stat().st_size <= start:
-            return
-        with path.open("rb") as part:
+        with path.open("rb") as part:  # opened before its size is asked for, or NFS may tell an old one
+            if os.fstat(part.fileno()).st_size <= start:
+                return
             part.seek(start)
             for line in part:
-                if not line.endswith(b"\n"):
-                    break  # torn, or still being written
+                # Torn, or still being written: from afar, the rest may be there before what precedes it.
+                if not line.endswith(b"\n") or (b"\0" in line and not self._is_here(path)):
+                    break
                 match = _LINE.fullmatch(line[:-1])
                 if match and int(match[1], 16) == zlib.crc32(line[9:-1]):
                     self._where.setdefault(match[2].decode(), (path, start + match.start(3), len(match[3])))
@@ -144,6 +160,11 @@ class Journal:
                     self._where[key] = (path, group, row)
         self._read_to[path] = 1
 
+    @staticmethod
+    def _is_here(part: Path) -> bool:
+        """Whether a part is of a process of this machine."""
+        return part.stem.rsplit("-", 2)[0] == machine()
+
     def __contains__(self, key: str) -> bool:
         return key in self._where
 
@@ -165,8 +186,10 @@ class Journal:
                     with path.open("rb") as part:
                         part.seek(first)
                         return json.loads(part.read(second))
-                except FileNotFoundError:
-                    # Its writer has compacted it meanwhile: look again, once, under the new name.
+                except OSError as error:
+                    if not is_gone(error):
+                        raise
+                    # Its writer has compacted it meanwhile: look again under the new name.
                     del self._where[key]
                     self.refresh()
             return None
@@ -207,54 +230,93 @@ class Journal:
                 raise _unwritable(self._own, error) from error
             self._where.setdefault(key, (self._own, offset + 74, len(line) - 75))
             self._read_to[self._own] = offset + len(line)
-            self._sync_soon()
+            self._unsynced = True
+            self._keep()
 
     def _open_own(self) -> int:
+        if self._sync_error is not None:
+            raise _unwritable(self._own, self._sync_error) from self._sync_error
         if self._handle is None:
-            name = f"{socket.gethostname()}-{os.getpid()}-{time.time_ns():x}.jsonl"
+            name = f"{machine()}-{os.getpid()}-{time.time_ns():x}.jsonl"
             self._own = self.folder / name
             with _writing(self._own):
                 self._handle = os.open(self._own, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         return self._handle
 
-    def _sync_soon(self) -> None:
-        if time.monotonic() - self._synced_at >= SYNC_SECONDS:
-            self._sync()
-        elif self._timer is None:
-            self._timer = threading.Timer(SYNC_SECONDS, self._sync)
-            self._timer.daemon = True
-            self._timer.start()
+    def _keep(self) -> None:
+        """See that a thread syncs what was written and touches the leases, until there is neither.
+
+        A thread, as a busy event loop must not look dead to those who wait.
+        """
+        if self._keeper is None:
+            self._keeper = threading.Thread(target=self._keep_on, name=f"journal {self.folder}", daemon=True)
+            self._keeper.start()
+
+    def _keep_on(self) -> None:
+        beat_at = time.monotonic()
+        while True:
+            time.sleep(SYNC_SECONDS)
+            with self._guard:
+                self._sync()
+                if not self._held:
+                    self._keeper = None
+                    return
+                held = list(self._held)
+            if time.monotonic() - beat_at >= BEAT_SECONDS:
+                beat_at = time.monotonic()
+                for path in held:
+                    with suppress(OSError):  # given back meanwhile; or the next beat may do
+                        os.utime(path)
 
     def _sync(self) -> None:
+        """Bring what was written to disk, then give back the leases that stood for it.
+
+        A network file system may tell only now that the disk is full: the next `put` or `close` raises that.
+        """
         with self._guard:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            if self._handle is not None:
-                os.fsync(self._handle)
-            self._synced_at = time.monotonic()
+            if self._unsynced and self._handle is not None:
+                try:
+                    os.fsync(self._handle)
+                except OSError as error:
+                    self._sync_error = error
+            self._unsynced = False
+            while self._to_give_back:
+                self._give_back(self._to_give_back.pop())
 
     def close(self) -> None:
         """Sync and close this process's part."""
         with self._guard:
             self._sync()
             if self._handle is not None:
-                os.close(self._handle)
-                self._handle = None
+                handle, self._handle = self._handle, None
+                try:
+                    os.close(handle)
+                except OSError as error:
+                    self._sync_error = error
+            if self._sync_error is not None:
+                error, self._sync_error = self._sync_error, None
+                raise _unwritable(self._own, error) from error
 
     def compact(self) -> None:
         """Close this process's part; rewrite it, and those of this machine's dead processes, as Parquet."""
         self.close()
         for path in [] if self.replay else sorted(self.folder.glob("*.jsonl")):
-            host, pid, _ = path.stem.rsplit("-", 2)
-            if path == self._own or (host == socket.gethostname() and not is_alive(int(pid))):
+            pid = int(path.stem.rsplit("-", 2)[1])
+            if path == self._own or (self._is_here(path) and not is_alive(pid)):
                 try:
                     self._compact_part(path)
-                except FileNotFoundError:
-                    continue  # another process was faster
                 except OSError as error:
-                    raise _unwritable(path.with_suffix(".parquet"), error) from error
+                    if not is_gone(error):  # another process was faster
+                        raise _unwritable(path.with_suffix(".parquet"), error) from error
         self._own = None
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove leases of this machine's dead processes: nobody may ask for those items again."""
+        for path in [] if self.replay else self.folder.glob(f"*{LEASE}"):
+            with _unless_gone():
+                if _has_ended(owner := path.read_text()):
+                    _clear(path, owner)
 
     def _compact_part(self, path: Path) -> None:
         self._read_lines(path)
@@ -325,7 +387,9 @@ class Journal:
                 f"{self.folder} has no record of {len(missing)} request(s), the first {missing[0]}; "
                 "a replay makes no call: use the journal of the run that is replayed, and its config"
             )
-        async with self._lease(request_key(missing)):
+        async with AsyncExitStack() as leases:
+            for key in sorted(missing):  # all in one order, so that nobody waits in a circle
+                await leases.enter_async_context(self._lease(key))
             self.refresh()
             missing = [key for key in missing if key not in self]
             if missing:
@@ -334,21 +398,62 @@ class Journal:
         return set(missing)
 
     @asynccontextmanager
-    async def _lease(self, name: str) -> AsyncIterator[None]:
+    async def _lease(self, key: str) -> AsyncIterator[None]:
         try:
-            async with self._locks.setdefault(name, asyncio.Lock()):
-                path = self.folder / "leases" / name
-                with _writing(path):
-                    while not _take(path):
-                        await asyncio.sleep(POLL_SECONDS)
-                beat = asyncio.create_task(_keep_fresh(path))
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                path = self.folder / f"{key}{LEASE}"
+                await self._take(path)
                 try:
                     yield
                 finally:
-                    beat.cancel()
-                    path.unlink(missing_ok=True)
+                    with self._guard:
+                        if self._unsynced and key in self:
+                            self._to_give_back.append(path)
+                        else:
+                            self._give_back(path)
         finally:
-            self._locks.pop(name, None)  # a lock is of use in one event loop only
+            self._locks.pop(key, None)  # a lock is of use in one event loop only
+
+    async def _take(self, path: Path) -> None:
+        """Wait until the lease is ours."""
+        me = f"{machine()} {os.getpid()} {time.time_ns():x}"
+        pause, most = POLL_SECONDS
+        seen: tuple[str, int] | None = None  # what the other one wrote, and its last touch
+        waited = 0.0  # since then; pauses only, as a look may take minutes while a file server is away
+        while True:
+            with _writing(path):
+                if _create(path, me):
+                    break
+            with _unless_gone():
+                found = path.read_text(), path.stat().st_mtime_ns
+                if found != seen:
+                    seen, waited = found, 0.0
+                if _has_ended(found[0]) or waited > LEASE_SECONDS:
+                    _clear(path, found[0])
+                    continue
+            await asyncio.sleep(pause)
+            waited += pause
+            pause = min(2 * pause, most)
+        with self._guard:
+            self._held[path] = me
+            self._keep()
+
+    def _give_back(self, path: Path) -> None:
+        """Remove a lease of ours, unless it was taken for abandoned and is somebody else's now."""
+        me = self._held.pop(path)
+        with suppress(OSError):  # without a touch it counts as abandoned in a minute
+            if path.read_text() == me:
+                path.unlink()
+
+
+@contextmanager
+def _unless_gone() -> Iterator[None]:
+    """Do the block as far as its file is there."""
+    try:
+        yield
+    except OSError as error:
+        if not is_gone(error):
+            raise
 
 
 def _unwritable(path: Path, error: OSError) -> JournalWriteError:
@@ -370,38 +475,28 @@ def _birth(part: Path) -> tuple[int, str]:
     return int(part.stem.rpartition("-")[2], 16), part.name
 
 
-def _take(path: Path) -> bool:
-    """Create the lease; if its owner is gone, clear it away so that the next try can succeed."""
-    me = f"{socket.gethostname()} {os.getpid()} {time.time_ns():x}"
+def _create(path: Path, owner: str) -> bool:
+    """Create a lease and sign it; False if it is there."""
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     except FileExistsError:
-        try:
-            owner, age = path.read_text(), time.time() - path.stat().st_mtime
-            if _abandoned(owner, age):
-                aside = path.with_name(f"{path.name}.{os.getpid()}-{time.time_ns():x}")
-                path.rename(aside)
-                if aside.read_text() != owner:  # somebody was faster, and this lease is new: give it back
-                    with suppress(FileExistsError):
-                        os.link(aside, path)
-                aside.unlink()
-        except FileNotFoundError:
-            pass
         return False
-    os.write(handle, me.encode())
+    os.write(handle, owner.encode())
     os.close(handle)
     return True
 
 
-def _abandoned(owner: str, age: float) -> bool:
-    """Whether the process `host pid time` that took a lease `age` seconds ago is gone."""
-    if not owner:  # created, but its owner died before it could sign
-        return age > 10 * SYNC_SECONDS
-    host, pid, _ = owner.rsplit(" ", 2)
-    return age > LEASE_SECONDS or (host == socket.gethostname() and not is_alive(int(pid)))
+def _clear(path: Path, owner: str) -> None:
+    """Clear away the lease of an owner that is gone, so that the next try to create it can succeed."""
+    aside = path.with_name(f"{path.name}.{machine()}-{os.getpid()}-{time.time_ns():x}")
+    path.rename(aside)
+    if aside.read_text() != owner:  # somebody was faster, and this lease is new: give it back
+        with suppress(FileExistsError):
+            os.link(aside, path)
+    aside.unlink()
 
 
-async def _keep_fresh(path: Path) -> None:
-    while True:
-        await asyncio.sleep(LEASE_SECONDS / 4)
-        path.touch()
+def _has_ended(owner: str) -> bool:
+    """Whether the process `machine pid time` that signed a lease is one of ours that is dead."""
+    place, _, rest = owner.partition(" ")
+    return place == machine() and not is_alive(int(rest.split(" ")[0]))

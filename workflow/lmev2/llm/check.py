@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image as Picture
 
 from lmev2.image import Image
+from lmev2.llm.address import located
 from lmev2.llm.engine import Answer
 from lmev2.llm.faults import EndpointError, ModelError, OverlongError, RejectedError, TransientError
 from lmev2.llm.models import Model, model_of, roles_of
@@ -66,7 +67,7 @@ async def _check(model: Model, config: Mapping[str, Any]) -> AsyncIterator[Findi
         yield finding(True, f"{model.name} is embedded: it runs here and needs no server")
         return
     try:
-        server = Remote(model)
+        server = Remote(located(model, patience_s=0))
     except EndpointError as error:
         yield finding(False, str(error))
         return

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from lmev2.journal import Journal, request_key
+from lmev2.llm.address import located
 from lmev2.llm.attempts import Timing, attempt
 from lmev2.llm.engine import Answer, Embedded, Engine, Message, estimated_tokens
 from lmev2.llm.faults import EmbeddingError, OverlongError, RejectedError
@@ -37,13 +38,13 @@ def engine_of(model: Model) -> Engine:
     """The engine behind `model`, for the running event loop.
 
     Raises:
-        EndpointError: the environment lacks the model's key.
+        EndpointError: the environment lacks the model's key, or no server tells its address.
     """
     if model.provider == "embedded":
         return Embedded()
     from lmev2.llm.remote import Remote  # slow to import, and no embedded run needs it
 
-    return Remote(model)
+    return Remote(located(model))
 
 
 @dataclass(frozen=True)

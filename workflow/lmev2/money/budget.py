@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from lmev2.llm.faults import EndpointError
+from lmev2.process import is_gone
 
 STALE_SECONDS = 1.0
 # The journal of finished queries sums up calls that the other namespaces hold one by one; only what
@@ -70,7 +71,10 @@ class Spending:
             with path.open("rb") as part:
                 part.seek(start)
                 lines = part.read()
-        except FileNotFoundError:  # compacted since it was listed
+        except OSError as error:
+            if not is_gone(error):
+                raise
+            # Compacted since it was listed.
             return self._cost_of(path.with_suffix(".parquet"))
         complete = lines[: lines.rfind(b"\n") + 1]  # the last line may still be being written
         self._sums[path] = self._sums.get(path, 0.0) + sum(map(cost, complete.split(b"\n")))
