@@ -21,6 +21,7 @@ class Status(StrEnum):
     REFUSAL = "refusal"
     EMPTY_REPLY = "empty_reply"
     JUDGE_UNREADABLE = "judge_unreadable"  # no unambiguous verdict in all attempts
+    NOT_IMPORTED = "not_imported"  # an official run that is imported in part has no usable record of it
 
 
 class EntryStatus(StrEnum):
@@ -60,6 +61,7 @@ TIMING_COLUMNS = frozenset(
         "latency_median_s",
         "latency_p95_s",
         "latency_max_s",
+        "duration_s",
         "by_role",  # its counts are in the row's own columns as sums
     }
 )
@@ -71,6 +73,9 @@ _arm = [
     ("tier", pa.string()),
     ("repeat", pa.int32()),  # 0-based
 ]
+# The columns that name a row of the query, read and judge tables: one question, asked once by one arm.
+ROW_KEY = tuple(name for name, _ in _key + _arm)
+
 # What one or more model calls cost; every row that stands for calls carries these.
 _usage = [
     ("model", pa.string()),  # "" when no model was asked
@@ -87,6 +92,9 @@ _usage = [
 
 # The usage of one row by the role of the model that was asked.
 BY_ROLE = pa.list_(pa.struct([("role", pa.string()), *_usage]))
+
+# `source` of an item of an imported context of which nothing says where it comes from.
+NO_SOURCE = "official run"
 
 ITEM = pa.struct(
     [
@@ -187,6 +195,8 @@ SCHEMAS = {
     # -- haystack -------------------------------------------------------------------------------
     "haystack": pa.schema(_key + [("position", pa.int32()), ("trajectory_id", pa.string())]),
     "haystack_labels": pa.schema(_key + [("position", pa.int32()), ("role", pa.string())]),
+    # Assembled haystacks: the trajectory of the answer core that stands for each hop. Labels, too.
+    "haystack_core": pa.schema(_key + [("hop", pa.string()), ("trajectory_id", pa.string())]),
     # -- insert ---------------------------------------------------------------------------------
     "slices": pa.schema(
         [
@@ -321,6 +331,7 @@ SCHEMAS = {
             ("kind", pa.string()),  # of a raw command: search | read | scan; else ""
             ("command", pa.string()),
             ("exit_code", pa.int32()),
+            ("duration_s", pa.float64()),  # null where the agent does not tell
         ]
     ),
     # -- stats ----------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ from typing import Any
 
 from lmev2.llm.faults import ItemError
 
-# What names one item of one arm in the query, read and judge tables.
-ARM = ("question_id", "method", "operating_point", "tier", "repeat")
 REASONS_SHOWN = 5
 
 

@@ -7,10 +7,17 @@ import argparse
 import sys
 
 import lmev2
-from lmev2.cli import compare, score, validate
+from lmev2.cli import compare, official, prompts, runs, score, validate
 from lmev2.errors import UserError
 
-COMMANDS = {"validate": validate, "score": score, "compare": compare}
+COMMANDS = {
+    "validate": validate,
+    "score": score,
+    "compare": compare,
+    "runs": runs,
+    "official": official,
+    "prompts": prompts,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO
 
 from lmev2.boxed import is_unknown, parse_boxed
 from lmev2.cli.streams import standard_input, standard_output
+from lmev2.cli.usage import UsageError
 from lmev2.configuration import config_for_models
 from lmev2.eval_function import EvalFunctionError, parse_eval_function
 from lmev2.judge.evaluators import AnswerError, score_deterministic
@@ -45,10 +46,6 @@ RESULT_FIELDS = ("parsed", "is_unknown", "score", "reason", "error")
 
 class RowError(ValueError):
     """A row that cannot be scored."""
-
-
-class UsageError(ValueError):
-    """A call that cannot be served; ends the command with exit code 2."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any
 
 from lmev2.judge.judging import Chat, judge_read
 from lmev2.llm.reply import usage_columns
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def askings(repeats: int, has_second: bool) -> list[Asking]:
 def first_verdict(row: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict of record as a row of the `verdicts` table, from a row of the `judge` table."""
     return {
-        **{key: row[key] for key in (*ARM, "evaluator", "label", "status")},
+        **{key: row[key] for key in (*ROW_KEY, "evaluator", "label", "status")},
         **{"judge": "judge", "asking": 0},
         **usage_columns([]),  # paid for in the judge stage
     }
@@ -64,7 +64,7 @@ async def ask_again(
     shifted = partial(_shifted, chat, asking.role, asking.number * attempts)
     judged = await judge_read(shifted, question, read, prompts, attempts=attempts)
     return {
-        **{key: read[key] for key in ARM},
+        **{key: read[key] for key in ROW_KEY},
         **{"evaluator": question["evaluator"], "label": judged.label, "status": str(judged.status)},
         **{"judge": asking.role, "asking": asking.number},
         **usage_columns(judged.replies),

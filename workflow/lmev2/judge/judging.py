@@ -16,7 +16,7 @@ from lmev2.records import Status
 Chat = Callable[..., Awaitable[Reply]]
 
 SYSTEM_PROMPTS = {ABSTENTION: "judge_abstention.system", GOTCHAS: "judge_gotchas.system"}
-USER_PROMPT = "judge.user"
+USER_PROMPTS = {ABSTENTION: "judge_abstention.user", GOTCHAS: "judge_gotchas.user"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ async def judge_answer(
     UNKNOWN is wrong without further look, and for the judged evaluators a blank prediction is too,
     unless `require_non_empty` is off. Deterministic evaluators never call `chat`. The others ask it
     up to `attempts` times until a verdict can be read; `prompts` maps template names to texts
-    (`SYSTEM_PROMPTS`, `USER_PROMPT`). When no asking succeeds the score is 0 and the status is the
+    (`SYSTEM_PROMPTS`, `USER_PROMPTS`). When no asking succeeds the score is 0 and the status is the
     last asking's: the reply's own, or `JUDGE_UNREADABLE`.
 
     Raises:
@@ -70,7 +70,7 @@ async def judge_answer(
     values = {"question": question, "reference": answer, "response": response, "answer": prediction}
     messages = [
         {"role": "system", "content": fill(prompts[SYSTEM_PROMPTS[function.name]], **values)},
-        {"role": "user", "content": fill(prompts[USER_PROMPT], **values)},
+        {"role": "user", "content": fill(prompts[USER_PROMPTS[function.name]], **values)},
     ]
     replies: list[Reply] = []
     for ask in range(attempts):

@@ -6,9 +6,9 @@ that depend on replies which are still to come cannot be known; they are counted
 their like, and the table's "at most" columns bound them. A memory method's own code is never run.
 """
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from lmev2.insert.notes import KINDS, write_notes
 from lmev2.insert.slices import slice_entries
 from lmev2.journal import Journal
 from lmev2.judge.again import ask_again, askings
-from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPT, judge_row
+from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPTS, judge_row
 from lmev2.llm.door import Door
 from lmev2.llm.engine import estimated_tokens
 from lmev2.llm.models import SECOND_JUDGE, model_of, roles_of
@@ -36,19 +36,19 @@ from lmev2.memory.protocol import Question
 from lmev2.memory.registry import memory_class
 from lmev2.memory.view import Pool
 from lmev2.money.budget import AGENT, Spending
-from lmev2.money.dry import Book, DryDoor, Place, Unknown, UnpaidError
+from lmev2.money.dry import DryDoor, Place, Unknown, UnpaidError
+from lmev2.money.lines import Estimate, Line, line_of
+from lmev2.money.outputs import Outputs
 from lmev2.prompts import Prompts
 from lmev2.query import Runner, haystacks_of, method_of, question_of
 from lmev2.reader import Reader
-from lmev2.records import Status
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY, Status
 from lmev2.store import read_rows
 from lmev2.tokenizer import counter_of
 from lmev2.tokens import approximate_tokens
 from lmev2.trajectory import Trajectories
 
 # Assumed where neither the journal nor the config says anything.
-OUTPUT_TOKENS = 1_000
 CONTROLLER_TOKENS = 4_000
 # What cannot be used is asked for once more; an event before that with shorter trees.
 WRITE_ROUNDS = {"notes": 2, "events": 3}
@@ -58,44 +58,6 @@ STAGES = ("insert", "query", "read", "judge", "judge again")
 
 Key = tuple[str, int]  # question, repeat
 Piece = Callable[[], Awaitable[list[dict[str, Any]]]]
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of the estimate: what one role still has to do for one method and tier.
-
-    `calls`, `input_tokens`, `output_tokens` and `cost` are expected; each has a bound beside it. `recorded`
-    are calls that the journal holds; they cost nothing any more.
-    """
-
-    stage: str
-    role: str
-    model: str
-    method: str
-    tier: str
-    recorded: int
-    calls: float
-    calls_at_most: float
-    input_tokens: float
-    input_tokens_at_most: float
-    output_tokens: float
-    output_tokens_at_most: float
-    cost: float
-    cost_at_most: float
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """All lines, in the order of stages and config, and what they rest on."""
-
-    lines: list[Line]
-    notes: list[str]
-    spent: float
-    budget: float | None
-
-    def total(self, name: str) -> float:
-        """Sum of one column."""
-        return sum(getattr(line, name) for line in self.lines)
 
 
 class Estimator:
@@ -111,6 +73,7 @@ class Estimator:
         self.models = {role: model_of(role, self.config) for role in roles_of(self.config)}
         self.again = self.config["retry_statuses"]
         self.door = DryDoor(self.models, self.config["journal"]["path"], self.again)
+        self.outputs = Outputs(self.models, self.door)
         self.journal = Journal(Path(self.config["journal"]["path"]) / "query", replay=True)
         self.trajectories = Trajectories(
             self.results / "ingest/trajectories.parquet",
@@ -129,7 +92,7 @@ class Estimator:
                 queries = self._query(arm, tier)
                 reads = await self._read(arm, tier, queries)
                 await self._judge(arm, tier, reads)
-        lines = [self._line(*key, book) for key, book in self.door.books.items()] + self.agents
+        lines = [*self._lines(), *self.agents]
         spent = sum(Spending(self.config["journal"]["path"]).by_role().values())
         return Estimate(
             sorted(lines, key=lambda line: STAGES.index(line.stage)),
@@ -163,7 +126,7 @@ class Estimator:
             door.embed_texts(DOCUMENTS[pool](entry, self.trajectories, recipe).texts)
         if missing:
             per_piece = len(KINDS) if pool == "notes" else 1
-            tokens = min(self._output("controller")[0] / per_piece, recipe.max_tokens)
+            tokens = min(self.outputs.of("controller")[0] / per_piece, recipe.max_tokens)
             calls = missing * per_piece
             door.unknown("embedding", Unknown(calls, calls, tokens, recipe.max_tokens))
 
@@ -282,7 +245,7 @@ class Estimator:
             self._note(arm, f"one {role} call of {typical:,} tokens a query is assumed until some are made")
         sampling = self.flow.arms[arm].sampling.get(role, {})
         if most > 1:  # a further call repeats the request and the reply before it
-            longest += self._output(role, sampling.get("max_tokens"))[1]
+            longest += self.outputs.of(role, sampling.get("max_tokens"))[1]
         self.door.unknown(role, Unknown(open_ * calls, open_ * max(calls, most), typical, longest), sampling)
 
     def _open_agent(self, open_: int, done: list[dict[str, Any]], arm: str) -> None:
@@ -367,16 +330,17 @@ class Estimator:
                 continue
             self.door.place = first
             if read is None:
-                template = self.judge_prompts[SYSTEM_PROMPTS[function.name]] + self.judge_prompts[USER_PROMPT]
+                names = SYSTEM_PROMPTS[function.name], USER_PROMPTS[function.name]
+                template = "".join(self.judge_prompts[name] for name in names)
                 known = approximate_tokens(len(template) + len(row["text"]) + len(row["answer"]))
-                expected, most = self._output("reader")
+                expected, most = self.outputs.of("reader")
                 call = Unknown(1, 1, known + expected, known + most)
                 self.door.unknown("judge", call)
                 self.door.place = again
                 for asking in more:
                     self.door.unknown(asking.role, call)
                 continue
-            read = {**dict.fromkeys(ARM), **read, "repeat": repeat}
+            read = {**dict.fromkeys(ROW_KEY), **read, "repeat": repeat}
             try:
                 judged = await judge_row(self.door.chat, row, read, self.judge_prompts, attempts=attempts)
             except UnpaidError:
@@ -395,64 +359,13 @@ class Estimator:
 
     # -- summing up -------------------------------------------------------------------------------
 
-    def _output(self, role: str, most: int | None = None) -> tuple[float, float]:
-        """Expected and highest output tokens of one call of `role`."""
-        most = most or self.models[role].sampling.get("max_tokens")
-        if role == "embedding":
-            return 0.0, 0.0
-        if seen := self._seen_outputs(role):
-            mean = sum(seen) / len(seen)
-            return min(mean, most or mean), most or max(seen)
-        return most or OUTPUT_TOKENS, most or OUTPUT_TOKENS
-
-    def _seen_outputs(self, role: str) -> list[int]:
-        """Output tokens of the role's recorded calls to the model that it has now."""
-        if role not in self._outputs:
-            journal, name = self.door.journal(role), self.models[role].name
-            records = map(journal.get, journal)
-            self._outputs[role] = [record["output_tokens"] for record in records if record["model"] == name]
-        return self._outputs[role]
-
-    @cached_property
-    def _outputs(self) -> dict[str, list[int]]:
-        return {}
-
-    def _line(self, place: Place, role: str, book: Book) -> Line:
-        known = [
-            tokens
-            for (other, role_), like in self.door.books.items()
-            if (other.stage, other.method, role_) == (place.stage, place.method, role)
-            for tokens in like.known
-        ]
-        typical = sum(known) / len(known) if known else None
-        expected_output, most_output = self._output(role, book.most_output)
-        calls = len(book.measured) + sum(part.calls for part in book.unknown)
-        once = len(book.measured) + sum(part.most_calls for part in book.unknown)
-        tokens = sum(book.measured) + sum(
-            part.calls * next(n for n in (part.tokens, typical, part.most_tokens) if n is not None)
-            for part in book.unknown
-        )
-        tokens_once = sum(book.measured) + sum(part.most_calls * part.most_tokens for part in book.unknown)
-        # A further asking repeats the request and the reply before it.
-        most_tokens = book.rounds * tokens_once + (book.rounds - 1) * once * most_output
-        most_calls = book.rounds * once
-        price = self.models[role].cost
-        return Line(
-            stage=place.stage,
-            role=role,
-            model=self.models[role].name,
-            method=place.method,
-            tier=place.tier,
-            recorded=len(book.recorded),
-            calls=calls,
-            calls_at_most=most_calls,
-            input_tokens=tokens,
-            input_tokens_at_most=most_tokens,
-            output_tokens=calls * expected_output,
-            output_tokens_at_most=most_calls * most_output,
-            cost=price(tokens, calls * expected_output),
-            cost_at_most=price(most_tokens, most_calls * most_output),
-        )
+    def _lines(self) -> Iterator[Line]:
+        known: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        for (place, role), book in self.door.books.items():
+            known[place.stage, place.method, role] += book.known
+        for (place, role), book in self.door.books.items():
+            like = known[place.stage, place.method, role]
+            yield line_of(place, role, self.models[role], book, like, self.outputs)
 
     def _standing_notes(self) -> Iterator[str]:
         """What the numbers rest on."""
@@ -469,14 +382,14 @@ class Estimator:
                 yield f"{role}: `prices` has no {model.model}, so it counts as free"
             if role == "embedding":
                 continue
-            seen = self._seen_outputs(role)
+            seen = self.outputs.seen(role)
             if seen:
                 source = f"the mean of {len(seen)} recorded calls"
             elif most:
                 source = "max_tokens, as none is recorded yet"
             else:
                 source = "an assumption: nothing is recorded yet and the config sets no max_tokens"
-            yield f"{role}: {self._output(role)[0]:,.0f} output tokens a call are expected ({source})"
+            yield f"{role}: {self.outputs.of(role)[0]:,.0f} output tokens a call are expected ({source})"
         if any(map(self.flow.runs_agent, self.flow.arms)):
             agent = agent_spec(self.config)
             if agent.provider != "embedded" and not agent.prices:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
-from lmev2.money.estimate import Estimate, Line
+from lmev2.money.lines import Estimate, Line
 
 HEAD = ("stage", "role", "method", "tier", "recorded", "calls", "input tokens", "output tokens", "cost")
 TEXT_COLUMNS = 4

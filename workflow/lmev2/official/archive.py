@@ -2,6 +2,7 @@
 
 import gzip
 import tarfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from lmev2.errors import UserError
@@ -51,7 +52,9 @@ def unpack(archive: Path, place: Path) -> tuple[list[str], Path]:
                     problems.append(f"{member.name}: names are of letters, digits and . _ -")
                 else:
                     tar.extract(member, place, filter="data")
-    except (tarfile.TarError, EOFError, OSError) as error:
+            while tar.fileobj.read(2**20):  # to the end, where gzip has its checksum
+                pass
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise ArchiveError(f"{archive}: cannot be read as a .tar.gz: {error}") from error
     if len(tops) != 1:
         problems.append(f"{archive.name} holds {len(tops)} folders at its top; it should be one")

@@ -46,7 +46,8 @@ def check_path(path: Path) -> list[str]:
     if path.is_file():
         with tempfile.TemporaryDirectory() as place:
             problems, folder = unpack(path, Path(place))
-            return problems or check_package(folder)
+            problems = problems or check_package(folder)
+            return [problem.replace(f"{place}/", f"{path}!") for problem in problems]
     if (path / OVERVIEW).is_file() or (path / POINTS).is_dir():
         return check_package(path)
     if not any((path / name).is_file() for name in RUN_FILES):
@@ -86,7 +87,7 @@ def check_package(folder: Path) -> list[str]:
     if overview.get("submission_name") != folder.name:
         problems.append(f"{folder}: the folder's name is not submission_name")
     points = sorted((folder / POINTS).iterdir())
-    listed = [point.get("name") for point in overview.get("operating_points", [])]
+    listed = [entry.get("name") for entry in _listed(overview)]
     if sorted(map(str, listed)) != [point.name for point in points]:
         problems.append(f"{folder / OVERVIEW}: operating_points are {listed}, the folders are others")
     same: dict[str, dict[str, str]] = {}
@@ -96,6 +97,12 @@ def check_package(folder: Path) -> list[str]:
         if len(set(values.values())) > 1:
             problems.append(f"{folder}: operating points differ in {what}: {', '.join(sorted(values))}")
     return problems
+
+
+def _listed(overview: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The overview's operating points, as far as it has any."""
+    points = overview.get(POINTS)
+    return [entry for entry in points if isinstance(entry, dict)] if isinstance(points, list) else []
 
 
 def _point_problems(
@@ -149,7 +156,7 @@ def _overview_problems(point: Path, figures: Mapping[str, Any], overview: Mappin
     for key, value in zip(OVERVIEW_FIELDS, counted, strict=True):
         if not agrees(stated := figures.get(key), None if pd.isna(value) else value):
             yield f"{point / METRIC_OVERVIEW}: {key} is {stated!r}; the records say {value}"
-    for entry in overview.get("operating_points", []):
+    for entry in _listed(overview):
         if entry.get("name") == point.name:
             for key in ("overall_full_set", "memory_query_avg_seconds"):
                 if entry.get(key) != figures.get(key):

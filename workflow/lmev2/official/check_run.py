@@ -4,7 +4,6 @@ It looks at files alone, as the leaderboard's tools do, and further: every figur
 counted anew from the records, in a way of its own.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -38,6 +37,8 @@ from lmev2.official.run_folder import (
     field_faults,
     look_up,
     no_items,
+    parse_json,
+    usage_faults,
 )
 
 _SHOWN = 20
@@ -77,7 +78,7 @@ def check_run(folder: Path, domain: str | None = None, tier: str | None = None) 
 def load_json(path: Path, kind: type, problems: list[str]) -> Any:
     """The value of a JSON file, a `kind` (dict or list); else an empty one, and a problem added."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         problems.append(f"{path}: cannot be read as JSON: {error}")
         return kind()
@@ -97,7 +98,7 @@ def load_records(path: Path, problems: list[str]) -> list[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except ValueError as error:
             problems.append(f"{path}:{number}: cannot be read as JSON: {error}")
             continue
@@ -105,8 +106,8 @@ def load_records(path: Path, problems: list[str]) -> list[dict[str, Any]]:
         if not faults:
             context = record.pop("memory_context")
             faults = [
-                f"memory_context[{place}] is not {{type: text | image, value: …}}"
-                for place in no_items(context)
+                *(f"memory_context[{n}] is not {{type: text | image, value: …}}" for n in no_items(context)),
+                *(f"{name} {fault}" for name, fault in usage_faults(record["usage"])),
             ]
             del record["prompt_messages"]  # both are large, and nothing more is asked of them
         problems += [f"{path}:{number}: {fault}" for fault in faults]
@@ -146,9 +147,9 @@ def _question_problems(
         yield f"{RECORDS}: not among {QUESTIONS}: {_some(extra)}"
     if haystack.keys() != wanted.keys():
         yield f"{HAYSTACK}: its questions differ: {_some(sorted(haystack.keys() ^ wanted.keys()))}"
-    if foreign := sorted({str(row.get("domain")) for row in rows} - {domain}):
+    if foreign := sorted({str(row.get("domain")) for row in rows} - {str(domain)}):
         yield f"{QUESTIONS}: has questions of {', '.join(foreign)}"
-    if Counter(row.get("question_type") for row in rows) != Counter(r["question_type"] for r in records):
+    if Counter(str(row.get("question_type")) for row in rows) != Counter(r["question_type"] for r in records):
         yield f"{RECORDS}: the counts of question types differ from {QUESTIONS}"
 
 
@@ -183,7 +184,7 @@ def _metrics_problems(metrics: Mapping[str, Any], records: pd.DataFrame) -> Iter
         )
     )
     yield from _differences("overall", overall, metrics.get("overall"))
-    if type((metrics.get("overall") or {}).get("count_all_questions")) is not int:
+    if type(look_up(metrics, "overall.count_all_questions")) is not int:
         yield f"{METRICS}: overall.count_all_questions should be a whole number"
     groups = {
         **{f"non_abstention_by_category.{name}": [name] for name in ANSWERABLE},

@@ -55,6 +55,8 @@ ABSTENTION = ("static-abs", "dynamic-abs", "procedure-abs")
 COMBINED = {name.removesuffix("-abs"): (name.removesuffix("-abs"), name) for name in ABSTENTION}
 
 _NUMBER = (int, float)
+_LONGEST_NUMBER = 18  # digits that 64 bits hold
+_MOST = 2**31 - 1  # of counts, as tables of ours hold them
 # Fields of a line of per_question.jsonl -> types of their values; None stands for null.
 RECORD_FIELDS: Mapping[str, tuple[type | None, ...]] = {
     "index": (int,),
@@ -105,6 +107,31 @@ OVERVIEW_FIELDS = (
 )
 
 
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text that others wrote.
+
+    Raises:
+        ValueError: it is no JSON, or holds what no table of ours can: endless nesting, whole numbers of more
+            than 18 digits, half characters (lone surrogates).
+    """
+    try:
+        value = json.loads(text, parse_int=_whole_number)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    if (b"\\ud" if isinstance(text, bytes) else "\\ud") in text.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("a text holds a lone surrogate, which is no character") from error
+    return value
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise ValueError(f"a whole number has {len(digits)} digits")
+    return int(digits)
+
+
 def fits(value: Any, kinds: tuple[type | None, ...]) -> bool:
     """Whether a JSON value is of one of `kinds`; a truth value is no number."""
     if value is None:
@@ -124,7 +151,20 @@ def field_faults(record: Mapping[str, Any], dispensable: frozenset[str] = frozen
         elif not fits(record[name], kinds):
             words = " or ".join("null" if kind is None else kind.__name__ for kind in kinds)
             faults.append(f"the field {name!r} is {record[name]!r:.60}, not {words}")
+        elif kinds == (int,) and not 0 <= record[name] <= _MOST:
+            faults.append(f"the field {name!r} is {record[name]}, not a whole number from 0")
+        elif name == "memory_post_query_duration_seconds" and not math.isfinite(record[name]):
+            faults.append(f"the field {name!r} is {record[name]}, no duration")
     return faults
+
+
+def usage_faults(usage: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and fault of the token counts of a record's `usage` that are none."""
+    return [
+        (f"usage.{name}", f"is {usage.get(name)!r:.60}, no whole number from 0")
+        for name in USAGE_FIELDS[:2]
+        if type(usage.get(name)) is not int or not 0 <= usage[name] <= _MOST
+    ]
 
 
 def no_items(context: Sequence[Any]) -> list[int]:

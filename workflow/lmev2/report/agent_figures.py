@@ -7,9 +7,8 @@ from typing import Any
 from lmev2.report.captions import Source, describe_models, origin
 from lmev2.report.stacked import legend_above, stacked_bars
 from lmev2.report.style import captioned_figure, figure_style, name_arm_label, save_figure
-from lmev2.report.tables import write_csv
 from lmev2.stats.scores import connect
-from lmev2.store import read_table
+from lmev2.store import read_table, write_csv
 
 ROUNDS = 8
 # Class of the `agent_commands` table -> what it counts as here.

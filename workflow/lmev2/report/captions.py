@@ -17,11 +17,20 @@ class Source:
         dataset: name of the dataset.
         models: the config's `models` section: role to settings with `provider` and `model`.
         released: the dataset is the released one.
+        imported: the arms of official runs: `id`, `operating_point`, `label`, `models` (role to name).
     """
 
     dataset: str
     models: Models
     released: bool = False
+    imported: Sequence[Mapping[str, Any]] = ()
+
+    def models_of(self, method: str, operating_point: str = "") -> str:
+        """The models behind an arm's numbers in one line: the config's, or those of an official run."""
+        for arm in self.imported:
+            if (arm["id"], arm["operating_point"]) == (method, operating_point):
+                return _name_imported(arm)
+        return describe_models(self.models)
 
 
 def describe_models(models: Models) -> str:
@@ -49,6 +58,16 @@ def explain_models(models: Models) -> str:
         f"These numbers are of the embedded engine ({', '.join(embedded)}): "
         "they show that the pipeline runs and compare with nothing published."
     )
+
+
+def explain_imports(source: Source) -> str:
+    """Which arms were made elsewhere, and by which models; empty where none was."""
+    arms = dict.fromkeys(f"{arm['label']}: {_name_imported(arm)}" for arm in source.imported)
+    return f"Made elsewhere, by models of their own: {'. '.join(arms)}." if arms else ""
+
+
+def _name_imported(arm: Mapping[str, Any]) -> str:
+    return "; ".join(f"{role} {name}" for role, name in sorted(arm["models"].items(), reverse=True))
 
 
 def explain_comparison(source: Source) -> str:
@@ -79,6 +98,7 @@ def origin(source: Source) -> list[str]:
     sentences = [
         f"Dataset: {source.dataset}. Models: {describe_models(source.models)}.",
         explain_models(source.models),
+        explain_imports(source),
     ]
     return [sentence for sentence in sentences if sentence]
 
@@ -87,6 +107,7 @@ def closing_words(config: Mapping[str, Any]) -> str:
     """What a finished run says: where the results are, what they were made with."""
     lines = [
         "Results: results/table*.csv (.md, .tex, .html), results/figure*.png (.pdf, .csv); all beside them.",
+        "Every answer: open results/explorer/index.html in a browser.",
         f"Dataset: {config['dataset']['path']}. Models: {describe_models(config['models'])}.",
     ]
     return "\n".join([*lines, *filter(None, [explain_models(config["models"])])])

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmev2.report.captions import Source, describe_models
-from lmev2.report.tables import write_csv
+from lmev2.report.captions import Source
 from lmev2.stats.options import StatsOptions
 from lmev2.stats.scores import name_arm
+from lmev2.store import write_csv
 
 _PROBABILITIES = ("p_one_sided", "p_two_sided", "p_standard_error", "p_mcnemar", "p_holm")
 _WITHOUT = ("difference", "low", "high", "p_one_sided", "p_two_sided")
@@ -52,12 +52,19 @@ def write_comparisons(
             },
             "test": options.describe(),
             "dataset": source.dataset,
-            "models": describe_models(source.models),
+            "models": _models(row, source),
         }
         for row in significance
         if row["is_family_baseline"]
     ]
     write_csv(path, rows, COLUMNS)
+
+
+def _models(row: Mapping[str, Any], source: Source) -> str:
+    """The models behind both arms; where they differ, of the method, then of the baseline."""
+    mine = source.models_of(row["method"], row["operating_point"])
+    theirs = source.models_of(row["baseline"], row["baseline_operating_point"])
+    return mine if mine == theirs else f"{mine} | {theirs}"
 
 
 def _number(value: float | None, form: str = "{:.4f}") -> str | None:

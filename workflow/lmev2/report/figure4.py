@@ -11,10 +11,9 @@ from lmev2.report.numbers import csv_accuracy
 from lmev2.report.paper import read_paper
 from lmev2.report.stacked import legend_above
 from lmev2.report.style import COLOURS, GREY, MARKERS, captioned_figure, figure_style, save_figure
-from lmev2.report.tables import write_csv
 from lmev2.stats.columns import COLUMNS
 from lmev2.stats.options import DEFAULTS, StatsOptions
-from lmev2.store import read_rows
+from lmev2.store import read_rows, write_csv
 
 NO_CONTEXT = "lmev2.memory.no_retrieval:NoRetrieval"
 

@@ -1,17 +1,16 @@
 """Figure 7: what wrong answers are due to."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmev2.report.captions import Source, describe_models, origin
+from lmev2.report.captions import Source, origin
 from lmev2.report.stacked import legend_above, stacked_bars
 from lmev2.report.style import captioned_figure, figure_style, name_arm_label, save_figure
-from lmev2.report.tables import write_csv
 from lmev2.stats.failures import Failure, classify
 from lmev2.stats.scores import connect
-from lmev2.store import read_table
+from lmev2.store import read_table, write_csv
 
 # Colour, and ink on it; apart in lightness as well as in hue.
 _LOOKS = {
@@ -63,12 +62,13 @@ def plot_figure7(
     arms = [arm for arm in methods if not arm.get("labels")]
     with connect(scores=read_table(scores), retrieval=read_table(retrieval)) as db:
         wrong = db.sql(_WRONG).to_arrow_table().to_pylist()
+        asked = set(db.sql("SELECT DISTINCT method, operating_point, tier FROM scores").fetchall())
     counts: dict[tuple[str, str, str], dict[Failure, float]] = defaultdict(
         lambda: dict.fromkeys(Failure, 0.0)
     )
     for row in wrong:
         counts[row["method"], row["operating_point"], row["tier"]][classify(row)] += row["weight"]
-    _write(csv_path, counts, arms, tiers, source)
+    _write(csv_path, counts, asked, arms, tiers, source)
     looks = {kind: _LOOKS[kind] for kind in Failure if any(found[kind] for found in counts.values())}
     largest = max((sum(found.values()) for found in counts.values()), default=1)
     with figure_style():
@@ -94,6 +94,7 @@ def plot_figure7(
 def _write(
     path: str | Path,
     counts: Mapping[tuple[str, str, str], Mapping[Failure, float]],
+    asked: Collection[tuple[str, str, str]],  # an official run may be of some tiers only
     arms: Sequence[Mapping[str, Any]],
     tiers: Sequence[str],
     source: Source,
@@ -101,6 +102,8 @@ def _write(
     rows = []
     for tier in tiers:
         for arm in arms:
+            if (arm["id"], arm["operating_point"], tier) not in asked:
+                continue
             found = counts[arm["id"], arm["operating_point"], tier]
             total = sum(found.values())
             rows += [
@@ -108,7 +111,8 @@ def _write(
                     **{"method": arm["id"], "operating_point": arm["operating_point"], "label": arm["label"]},
                     **{"tier": tier, "cause": str(kind), "questions": f"{number:.6g}"},
                     "share": f"{number / total:.4f}" if total else None,
-                    **{"dataset": source.dataset, "models": describe_models(source.models)},
+                    "dataset": source.dataset,
+                    "models": source.models_of(arm["id"], arm["operating_point"]),
                 }
                 for kind, number in found.items()
             ]

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lmev2.report.captions import Source, describe_models, explain_comparison
+from lmev2.report.captions import Source, explain_comparison
 from lmev2.report.lafs import lafs, lafs_gain
 from lmev2.report.numbers import csv_accuracy, csv_seconds
-from lmev2.report.tables import write_csv
+from lmev2.store import write_csv
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def write_points(
                 **{key: csv_accuracy(getattr(point, key)) for key in ("accuracy", "low", "high")},
                 "latency_s": csv_seconds(point.latency_s),
                 "dataset": source.dataset,
-                "models": describe_models(source.models),
+                "models": source.models_of(point.method, point.operating_point),
             }
         )
     write_csv(path, rows, columns)
@@ -185,7 +185,7 @@ def write_scores(
                         else "There is no reference frontier for this tier, or it is switched off."
                     ),
                     "dataset": source.dataset,
-                    "models": describe_models(source.models),
+                    "models": source.models_of(method),
                 }
             )
     columns = [

@@ -6,8 +6,8 @@ from typing import Any
 
 from lmev2.report.captions import Source, describe_models
 from lmev2.report.numbers import csv_accuracy
-from lmev2.report.tables import write_csv
 from lmev2.stats.reliability import compare_verdicts
+from lmev2.store import write_csv
 
 
 def write_reliability(verdicts: Sequence[Mapping[str, Any]], path: str | Path, source: Source) -> None:

@@ -6,14 +6,13 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from lmev2.report.captions import Source, describe_models, origin
+from lmev2.report.captions import Source, origin
 from lmev2.report.numbers import csv_accuracy
 from lmev2.report.stacked import legend_above
 from lmev2.report.style import COLOURS, GREY, captioned_figure, figure_style, name_arm_label, save_figure
-from lmev2.report.tables import write_csv
 from lmev2.stats.columns import COLUMNS
 from lmev2.stats.scores import connect
-from lmev2.store import read_table
+from lmev2.store import read_table, write_csv
 
 NO_LABELS = "This dataset has no evidence labels: only the gold phrases and the tokens are known."
 # Column of the `retrieval` table -> how the figure names it, marker.
@@ -147,7 +146,7 @@ def _write(
                 },
                 "context_tokens": f"{row['context_tokens']:.0f}",
                 "note": "" if row["n_labelled"] else "No evidence labels.",
-                **{"dataset": source.dataset, "models": describe_models(source.models)},
+                **{"dataset": source.dataset, "models": source.models_of(arm["id"], arm["operating_point"])},
             }
         )
     write_csv(path, table)

@@ -9,15 +9,15 @@ from lmev2.report.captions import (
     Source,
     describe_models,
     explain_comparison,
+    explain_imports,
     explain_latencies,
     explain_models,
 )
 from lmev2.report.numbers import csv_accuracy, csv_seconds, short_accuracy, short_seconds
-from lmev2.report.tables import write_csv
 from lmev2.stats.columns import COLUMNS
 from lmev2.stats.options import DEFAULTS, StatsOptions
 from lmev2.stats.scores import list_ids
-from lmev2.store import read_rows, write_text
+from lmev2.store import read_rows, write_csv, write_text
 
 Method = Mapping[str, Any]
 
@@ -152,7 +152,7 @@ def write_table2_csv(path: str | Path, tables: Sequence[Table2], source: Source)
                     f"{tier}_{column}_mark": "*" if table.is_marked(method, tier, column) else ""
                     for column in COLUMNS
                 }
-            rows.append(row | {"dataset": source.dataset, "models": describe_models(source.models)})
+            rows.append(row | {"dataset": source.dataset, "models": source.models_of(method["id"])})
     write_csv(path, rows)
 
 
@@ -180,6 +180,7 @@ def caption_sentences(
     sentences = [
         f"{bold}Table 2.{bold} {title}. Dataset: {source.dataset}. Models: {describe_models(source.models)}.",
         explain_models(source.models),
+        explain_imports(source),
         "" if source.released or explain_models(source.models) else explain_comparison(source),
         f"{star} better than every other non-ablation method of its family ({table.options.describe()}). "
         "− marks an ablation of the method above. Errors are answers that failed for good; they score 0.",

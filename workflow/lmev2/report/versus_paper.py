@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmev2.report.captions import Source, describe_models, explain_comparison
+from lmev2.report.captions import Source, explain_comparison
 from lmev2.report.numbers import csv_accuracy, csv_seconds
 from lmev2.report.paper import read_paper
-from lmev2.report.tables import write_csv
 from lmev2.stats.columns import COLUMNS
-from lmev2.store import read_rows
+from lmev2.store import read_rows, write_csv
 
 # The models of the paper's runs (docs/reproducing.md).
 PAPER_MODELS = {
@@ -66,7 +65,7 @@ def write_versus_paper(path: str | Path, accuracy: str | Path, latency: str | Pa
                     else None,
                     "note": " ".join(filter(None, notes)),
                     "dataset": source.dataset,
-                    "models": describe_models(source.models),
+                    "models": source.models_of(paper["method"]),
                 }
             )
     write_csv(path, rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 from lmev2.agent.classify import command_class, raw_kind
 from lmev2.agent.events import commands_of
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY
 
 
 def command_rows(queries: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -20,12 +20,13 @@ def command_rows(queries: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any
             for command in commands_of(kept["events"]):
                 kind = command_class(command.command)
                 yield {
-                    **{key: query[key] for key in ARM},
+                    **{key: query[key] for key in ROW_KEY},
                     "attempt": attempt,
                     "round": number,
                     "class": kind,
                     "kind": raw_kind(command.command) if kind == "raw" else "",
                     "command": command.command,
                     "exit_code": command.exit_code,
+                    "duration_s": command.duration_s,
                 }
                 number += 1

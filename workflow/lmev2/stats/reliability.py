@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY
 
 Pair = tuple[int, int]
 
@@ -42,7 +42,7 @@ def compare_verdicts(verdicts: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     """
     answers: dict[tuple, dict[str, dict[int, int | None]]] = defaultdict(lambda: defaultdict(dict))
     for row in verdicts:
-        key = (row["evaluator"], *(row[key] for key in ARM))
+        key = (row["evaluator"], *(row[key] for key in ROW_KEY))
         answers[key][row["judge"]][row["asking"]] = row["label"]
     rows = []
     for evaluator in ["all", *sorted({key[0] for key in answers})]:

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 
 from lmev2.eval_function import PHRASE_SEQUENCE, PHRASE_SET, parse_eval_function
 from lmev2.judge.normalise import DEFAULT_SEPARATORS, normalise, split_phrases
-from lmev2.records import SCHEMAS
-from lmev2.rows import ARM
+from lmev2.records import NO_SOURCE, ROW_KEY, SCHEMAS
 from lmev2.stats.families import families_of
 from lmev2.store import read_rows, read_table, replacing
 
@@ -78,21 +77,26 @@ def tabulate_retrieval(
     with replacing(out) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for query_file, read_file in zip(queries, reads, strict=True):
             kept = {
-                tuple(row[key] for key in ARM): row
-                for row in read_rows(read_file, [*ARM, "context_items_kept", "context_tokens_kept"])
+                tuple(row[key] for key in ROW_KEY): row
+                for row in read_rows(read_file, [*ROW_KEY, "context_items_kept", "context_tokens_kept"])
             }
             rows = []
             for query in _stream(query_file):
-                read = kept[tuple(query[key] for key in ARM)]
+                read = kept[tuple(query[key] for key in ROW_KEY)]
                 question = known[query["question_id"]]
                 items = query["items"][: read["context_items_kept"]]
                 rows.append(
                     {
-                        **{key: query[key] for key in ARM},
+                        **{key: query[key] for key in ROW_KEY},
                         **{key: question[key] for key in ("ability", "abstention", "domain")},
                         "status": query["status"],
                         "context_tokens": read["context_tokens_kept"],
-                        **look_for_evidence(items, evidence.get(question["question_id"]), families, urls),
+                        **look_for_evidence(
+                            items,
+                            None if _is_foreign(items) else evidence.get(question["question_id"]),
+                            families,
+                            urls,
+                        ),
                         "holds_gold": holds_gold(items, question),
                     }
                 )
@@ -139,6 +143,13 @@ def look_for_evidence(
     }
 
 
+def _is_foreign(items: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether nothing says where any item of an imported context comes from, so that no label can be told."""
+    return bool(items) and all(
+        item["source"] == NO_SOURCE and item["trajectory_id"] is None for item in items
+    )
+
+
 def holds_gold(items: Sequence[Mapping[str, Any]], question: Mapping[str, Any]) -> bool | None:
     """Whether the context's text has every gold phrase as whole words, in any order.
 
@@ -182,5 +193,5 @@ def _read_urls(states: str | Path) -> dict[str, dict[int, str]]:
 
 def _stream(query_file: str | Path) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(query_file) as file:
-        for batch in file.iter_batches(_BATCH, columns=[*ARM, "status", "items"]):
+        for batch in file.iter_batches(_BATCH, columns=[*ROW_KEY, "status", "items"]):
             yield from batch.to_pylist()

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lmev2.eval_function import JUDGED
-from lmev2.records import SCHEMAS, Status
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY, SCHEMAS, Status
 from lmev2.store import read_table, write_parquet
 
 _IDS_SHOWN = 100
@@ -65,9 +64,9 @@ def tabulate_scores(
     """
     known = read_table(questions)
     tables = {
-        "query": _read_all(queries, [*ARM, "status", "latency_s"]),
-        "read": _read_all(reads, [*ARM, "status", "prediction", "is_unknown"]),
-        "judge": _read_all(judges, [*ARM, "status", "score"]),
+        "query": _read_all(queries, [*ROW_KEY, "status", "latency_s"]),
+        "read": _read_all(reads, [*ROW_KEY, "status", "prediction", "is_unknown"]),
+        "judge": _read_all(judges, [*ROW_KEY, "status", "score"]),
     }
     everything = known.column("question_id").to_pylist()
     answerable = known.filter(pc.invert(known.column("abstention"))).column("question_id").to_pylist()
@@ -117,7 +116,7 @@ def _check_complete(expected: Callable[[str], list[str]], tables: dict[str, pa.T
     repeats: dict[tuple, int] = {}
     for stage, table in tables.items():
         found[stage] = {}
-        for question, *arm, repeat in zip(*(table.column(name).to_pylist() for name in ARM), strict=True):
+        for question, *arm, repeat in zip(*(table.column(name).to_pylist() for name in ROW_KEY), strict=True):
             found[stage].setdefault((*arm, repeat), []).append(question)
             repeats[tuple(arm)] = max(repeats.get(tuple(arm), 0), repeat)
     problems = []
@@ -143,7 +142,7 @@ def _check_scores(scores: pa.Table) -> None:
     wrong = [
         f"{name_arm(row['method'], row['operating_point'])}, tier {row['tier']}, repeat {row['repeat']}, "
         f"question {row['question_id']}: status {row['status']!r}, score {row['score']}"
-        for row in scores.select([*ARM, "status", "score"]).to_pylist()
+        for row in scores.select([*ROW_KEY, "status", "score"]).to_pylist()
         if row["score"] not in (0, 1) or (row["status"] != Status.OK and row["score"] != 0)
     ]
     if wrong:

@@ -1,13 +1,12 @@
 """The aggregates of a run, compared with what its records say."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lmev2.official.importing.findings import AGGREGATE, Finding, file_of
 from lmev2.official.metrics import aggregate
-from lmev2.official.run_folder import ABSTENTION, CATEGORIES, METRICS, agrees, look_up
+from lmev2.official.run_folder import ABSTENTION, CATEGORIES, METRICS, agrees, look_up, parse_json
 
 Row = Mapping[str, Any]
 
@@ -22,7 +21,7 @@ def check_aggregates(folder: Path, run: Mapping[str, str], records: Sequence[Row
     if not file.is_file():
         return [finding("", "", "there is no such file")]
     try:
-        stated = json.loads(file.read_text(encoding="utf-8"))
+        stated = parse_json(file.read_text(encoding="utf-8"))
     except ValueError as error:
         return [finding("", "", f"cannot be read as JSON: {error}")]
     if not records:

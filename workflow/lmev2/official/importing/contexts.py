@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from PIL import Image as Picture
-
-from lmev2.provenance import file_sha256
+from lmev2.ingest.screenshots import Missing, load_image
 from lmev2.records import NO_SOURCE
 
 _WORD = re.compile(r"[\w-]+")
@@ -26,7 +24,7 @@ class Screenshots:
         self._rows = {_end(row["screenshot"]): row for row in states if row["screenshot"]}
 
     def columns(self, path: str) -> dict[str, Any]:
-        """The image's columns of an item; content and size are null where it is not on this machine."""
+        """The image's columns of an item; content and size are null where this machine has no such image."""
         if row := self._rows.get(_end(path)):
             return {
                 "image": str(self.dataset / row["screenshot"]),
@@ -39,11 +37,13 @@ class Screenshots:
             }
         nowhere = {"image": path, "image_sha256": None, "width": None, "height": None}
         for file in (Path(path), self.dataset / path):
-            if file.is_file():
-                with Picture.open(file) as picture:
-                    width, height = picture.size
-                nowhere = {"image": str(file), "image_sha256": file_sha256(file)}
-                nowhere |= {"width": width, "height": height}
+            if (
+                "\0" not in path
+                and file.is_file()
+                and not isinstance(found := load_image(Path(), str(file)), Missing)
+            ):
+                nowhere = {"image": str(file), "image_sha256": found.sha256}
+                nowhere |= {"width": found.width, "height": found.height}
                 break
         return {**nowhere, "trajectory_id": None, "first_state": None, "last_state": None}
 

@@ -1,8 +1,8 @@
 """The config's official runs as arms: found, named and grouped before anything is read in full."""
 
-import json
 import re
 import tarfile
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,10 +21,12 @@ from lmev2.official.run_folder import (
     RECORDS,
     RUN_ARGS,
     TIERS,
+    parse_json,
 )
 
 # In the place of a memory class, in the lists of methods.
 OFFICIAL_RUN = "official run"
+_LARGEST = 10**6  # bytes of run_args.json or of an operating point's metadata, which have a few hundred
 
 
 class OfficialRunError(UserError):
@@ -210,19 +212,25 @@ def _find(path: Path, place: str, faults: list[str]) -> dict[str, list[ImportedR
                 raise OfficialRunError(f"{path} has no {name}: it is no finished official run")
         text = (path / RUN_ARGS).read_text(encoding="utf-8")
         return {"": [_run(path, "", text, path.resolve().name, {})]}
-    except (OfficialRunError, tarfile.TarError, EOFError, OSError, UnicodeDecodeError) as error:
+    except OfficialRunError as error:
         faults.append(f"{place}: {error}")
-        return {}
+    except (tarfile.TarError, EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
+        faults.append(f"{place}: {path}: cannot be read: {error}; copy it again")
+    return {}
 
 
 @cache
 def _archived(path: Path, _: int, __: int) -> dict[str, str]:
     """The small files of a package archive that say what is in it: name below its top folder -> text."""
     texts = {}
-    with tarfile.open(path) as tar:
+    with tarfile.open(path, "r:gz") as tar:
         for member in tar:
             name = PurePosixPath(member.name)
             if name.name in (RUN_ARGS, POINT_METADATA) and member.isreg():
+                if member.size > _LARGEST:
+                    raise OfficialRunError(
+                        f"{path}: {member.name} has {member.size:,} bytes; it is no such file"
+                    )
                 texts[member.name] = tar.extractfile(member).read().decode("utf-8")
     return texts
 
@@ -231,7 +239,7 @@ def _group(path: Path, texts: Mapping[str, str]) -> dict[str, list[ImportedRun]]
     found: dict[str, list[ImportedRun]] = defaultdict(list)
     for name, text in sorted(texts.items()):
         file = PurePosixPath(name)
-        if file.name == RUN_ARGS:
+        if file.name == RUN_ARGS and len(file.parts) > 2:
             point = file.parents[1]  # …/operating_points/<point>/<domain>/run_args.json
             metadata = texts.get(str(point / POINT_METADATA))
             about = _object(metadata, f"{path}: {point / POINT_METADATA}") if metadata else {}
@@ -265,7 +273,7 @@ def _run(place: Path, inside: str, text: str, folder: str, about: Mapping[str, A
 
 def _object(text: str, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except ValueError as error:
         raise OfficialRunError(f"{where}: cannot be read as JSON: {error}") from error
     if not isinstance(value, dict):

@@ -1,6 +1,5 @@
 """The records of a run, each checked against the dataset and the tier's haystacks."""
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -8,8 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lmev2.official.importing.additions import addition_faults
 from lmev2.official.importing.findings import LEFT_OUT, Finding, file_of
-from lmev2.official.run_folder import DISPENSABLE, RECORDS, USAGE_FIELDS, field_faults, no_items
+from lmev2.official.run_folder import (
+    DISPENSABLE,
+    RECORDS,
+    field_faults,
+    no_items,
+    parse_json,
+    usage_faults,
+)
 
 Row = Mapping[str, Any]
 
@@ -66,7 +73,7 @@ class Records:
 
     def _parse(self, line: bytes, number: int) -> dict[str, Any] | None:
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except ValueError as error:
             cut = "" if line.endswith(b"\n") else "; the line has no end, as if the file were cut off"
             # What can be read of it says which question it was.
@@ -113,9 +120,8 @@ class Records:
             yield "memory_query_duration_seconds", f"is {seconds!r}, no duration"
         for number in no_items(record["memory_context"]):
             yield f"memory_context[{number}]", "is not {type: text | image, value: …}"
-        for name in USAGE_FIELDS[:2]:
-            if not isinstance(record["usage"].get(name), int):
-                yield f"usage.{name}", f"is {record['usage'].get(name)!r}, no whole number"
+        yield from usage_faults(record["usage"])
+        yield from addition_faults(record)
 
     def _file(self, line: int, id_: str, name: str, fault: str) -> None:
         # A record that cannot be read or belongs to nothing is left out too, whatever question it was of.

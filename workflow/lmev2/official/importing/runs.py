@@ -1,6 +1,5 @@
 """The runs of one arm and tier as rows of our tables."""
 
-import json
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from lmev2.official.archive import unpack
+from lmev2.official.importing.additions import additions_of
 from lmev2.official.importing.aggregates import check_aggregates
 from lmev2.official.importing.contexts import Screenshots, items_of
 from lmev2.official.importing.findings import DIFFERENCE, LEFT_OUT, Finding, file_of
 from lmev2.official.importing.plan import OfficialRunError
 from lmev2.official.importing.records import Records
 from lmev2.official.importing.rows import rows_of, rows_without
-from lmev2.official.run_folder import OURS, RECORDS, RUN_ARGS, UNFIT_KEY
+from lmev2.official.run_folder import RECORDS, RUN_ARGS, UNFIT_KEY, parse_json
 
 _FAULTS_SHOWN = 100
 Row = Mapping[str, Any]
@@ -60,7 +60,7 @@ def import_runs(
     for run in runs:
         with _folder(run) as folder:
             wanted = {id_: row for id_, row in known.items() if row["domain"] == run["domain"]}
-            result.unfit += json.loads((folder / RUN_ARGS).read_text(encoding="utf-8")).get(UNFIT_KEY, [])
+            result.unfit += _unfit(folder, run)
             good = Records(folder, run, wanted, known, haystacks, result.findings).read()
             result.findings += check_aggregates(folder, run, [record for record, _ in good.values()])
             for id_, (record, line) in good.items():
@@ -86,11 +86,22 @@ def import_runs(
     return result
 
 
+def _unfit(folder: Path, run: Mapping[str, str]) -> list[str]:
+    """Why the run itself says that it is not for submission."""
+    file = file_of(run, RUN_ARGS)
+    try:
+        args = parse_json((folder / RUN_ARGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OfficialRunError(f"{file}: cannot be read as JSON: {error}") from error
+    if not isinstance(args, dict):
+        raise OfficialRunError(f"{file}: should be a JSON object")
+    reasons = args.get(UNFIT_KEY, [])
+    return [str(reason) for reason in (reasons if isinstance(reasons, list) else [reasons])]
+
+
 def _slim(record: dict[str, Any], screenshots: Screenshots, haystack: Sequence[str]) -> dict[str, Any]:
     """The record with its context as our items."""
-    metadata = record.get("memory_post_query_metadata")
-    ours = metadata.get(OURS) if isinstance(metadata, dict) else None
-    ours = ours if isinstance(ours, dict) else {}
+    ours = additions_of(record)
     context, places = record.pop("memory_context"), ours.get("items")
     fits = isinstance(places, list) and len(places) == len(context)
     return {
