@@ -18,17 +18,22 @@ configfile: str(CONFIG if CONFIG.exists() else Path(workflow.basedir, CONFIG))
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/download.smk"
 include: "workflow/rules/ingest.smk"
 include: "workflow/rules/haystack.smk"
 include: "workflow/rules/insert.smk"
 include: "workflow/rules/query.smk"
 include: "workflow/rules/read.smk"
 include: "workflow/rules/judge.smk"
+include: "workflow/rules/shards.smk"
 include: "workflow/rules/stats.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/money.smk"
+include: "workflow/rules/explorer.smk"
+include: "workflow/rules/official.smk"
 include: "workflow/rules/collect.smk"
+include: "workflow/rules/collect_trajectories.smk"
 
 
 rule all:
@@ -36,11 +41,10 @@ rule all:
     default_target: True
     input:
         multiext("results/table2", ".csv", ".md", ".tex", ".html"),
-        multiext("results/figure6", ".png", ".pdf", ".csv"),
         FIGURES,
         "results/cost.csv",
         "results/config.json",
-        *["results/stats/agent_commands.parquet"] * bool(AGENT_ARMS),
+        EXPLORER,
 
 
 onstart:

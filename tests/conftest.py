@@ -1,6 +1,7 @@
 """Fixtures that tests of the whole chain share."""
 
 import fcntl
+import logging
 from pathlib import Path
 
 import pytest
@@ -43,3 +44,15 @@ def finished(tmp_path_factory, unrun) -> Path:
         snakemake(folder)
 
     return once_for_all_workers(tmp_path_factory, "finished", make)
+
+
+@pytest.fixture
+def root_logger():
+    """A script sends the root logger to its log file; put back what was there."""
+    logger = logging.getLogger()
+    handlers, level = logger.handlers[:], logger.level
+    yield
+    for handler in logger.handlers:
+        if handler not in handlers:
+            handler.close()
+    logger.handlers[:], logger.level = handlers, level

@@ -1,7 +1,9 @@
 """Copies of the project in which tests run Snakemake, and what they look at afterwards."""
 
+import ast
 import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -156,6 +158,14 @@ def planned(folder: Path, *arguments: str, **how: object) -> set[str]:
         jobs.add(f"{rule}:{wildcard[1]}" if wildcard else rule)
     assert jobs or "Nothing to be done" in text, text
     return jobs - {"all"}
+
+
+def snakemake_object(kept: Path):
+    """The object in the preamble of a script as Snakemake ran it."""
+    for node in ast.walk(ast.parse(kept.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pickle.loads":
+            return pickle.loads(ast.literal_eval(node.args[0]))
+    raise AssertionError(f"{kept} has no pickled object")
 
 
 # -- looking at what was done ------------------------------------------------------------------------

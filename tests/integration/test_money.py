@@ -79,8 +79,8 @@ def test_only_what_the_journal_lacks_is_open(finished, tmp_path, monkeypatch):
 def test_a_changed_prompt_opens_its_stage_and_what_follows(finished, tmp_path, monkeypatch):
     folder = clone(finished, tmp_path / "run")
     prompt = folder / "my.md"
-    prompt.write_text((ROOT / "workflow/lmev2/prompts/judge.user.md").read_text() + "\nBe fair.\n")
-    found = estimate(folder, monkeypatch, prompts={"judge.user": str(prompt)})
+    prompt.write_text((ROOT / "workflow/lmev2/prompts/judge_gotchas.user.md").read_text() + "\nBe fair.\n")
+    found = estimate(folder, monkeypatch, prompts={"judge_gotchas.user": str(prompt)})
     assert set(open_calls(found)) == {("judge", "judge")}
 
 

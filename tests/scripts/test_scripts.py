@@ -3,15 +3,12 @@
 The objects are taken from what Snakemake itself ran (tests/hooks keeps it), so they fit the rules.
 """
 
-import ast
-import logging
-import pickle
 import runpy
 import shutil
 from pathlib import Path
 
 import pytest
-from project import ROOT, TESTS, clone, snakemake
+from project import ROOT, TESTS, clone, snakemake, snakemake_object
 
 from lmev2.store import read_table
 
@@ -26,9 +23,19 @@ FURTHER = (
     "results/figure4.csv",
     "results/figure7.csv",
 )
-# Scripts that need a remote model, a coding agent or a terminal, and the test that runs them.
+# Scripts that need a remote model, a coding agent, a browser or a terminal, and the test that runs them.
 ELSEWHERE = {
+    "install_collector": "unit/test_collecting.py",
+    "record_trajectories": "unit/test_collecting.py",
+    "build_recorded_dataset": "unit/test_collecting.py",
+    "assemble_haystacks": "workflow/test_haystack_assembly.py",
+    "download": "integration/test_release.py",
+    "validate": "integration/test_release.py",
     "estimate": "integration/test_money.py",
+    "export_official_run": "integration/test_official.py",
+    "build_leaderboard_package": "integration/test_official.py",
+    "import_official_run": "integration/test_official.py",
+    "gather_shards": "integration/test_shards.py",
     "check_endpoints": "integration/test_money.py",
     "tabulate_agent_commands": "unit/test_coding_agent.py",
     "plot_agent_figures": "unit/test_figures.py",
@@ -41,26 +48,6 @@ def run(finished, tmp_path_factory):
     folder = clone(finished, tmp_path_factory.mktemp("scripts") / "run")
     snakemake(folder, "--", *FURTHER)
     return folder
-
-
-@pytest.fixture
-def root_logger():
-    """A script sends the root logger to its log file; put back what was there."""
-    logger = logging.getLogger()
-    handlers, level = logger.handlers[:], logger.level
-    yield
-    for handler in logger.handlers:
-        if handler not in handlers:
-            handler.close()
-    logger.handlers[:], logger.level = handlers, level
-
-
-def snakemake_object(kept: Path):
-    """The object in the preamble of a script as Snakemake ran it."""
-    for node in ast.walk(ast.parse(kept.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pickle.loads":
-            return pickle.loads(ast.literal_eval(node.args[0]))
-    raise AssertionError(f"{kept} has no pickled object")
 
 
 def remove(path: Path):

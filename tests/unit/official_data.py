@@ -1,6 +1,7 @@
 """A run that is fit for the leaderboard, in our tables, and the official folder that it becomes."""
 
 import json
+import math
 from dataclasses import replace
 
 from stats_data import fill
@@ -153,3 +154,30 @@ def records(folder):
 def write_records(folder, rows):
     text = "".join(row if isinstance(row, str) else json.dumps(row) + "\n" for row in rows)
     (folder / "per_question.jsonl").write_text(text)
+
+
+# What somebody else's program, or a hand that slipped, may have put in the place of a value.
+ODD = [
+    *(None, True, -1, 1.5, math.nan, math.inf, 10**400, 2**40, "", "x", "\ud800"),
+    *([], [[]], {}, {"a": 1}, [None], ["x"]),
+]
+UNREADABLE = [b"", b"[" * 100_000, b"\xff", b"null", b"[]", b'{"a": ' + b"9" * 5000 + b"}", b"\0"]
+
+
+def places(value, place=()):
+    """Where something can be put into a JSON value; of a list into its first element."""
+    yield place
+    inner = (
+        value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    )
+    for key, part in inner:
+        yield from places(part, (*place, key))
+
+
+def put(value, place, odd):
+    """A copy of a JSON value with something else at a place."""
+    if not place:
+        return odd
+    copy = value.copy()
+    copy[place[0]] = put(value[place[0]], place[1:], odd)
+    return copy

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from lmev2.agent.events import Command, commands_of, kept_stream, read_stream, unwrapped
 
 
@@ -78,3 +80,23 @@ def test_commands_come_in_order_of_their_beginnings_and_none_is_lost():
     expected = [Command("echo 0", 1), Command("echo 1", 0), Command("echo 2", None)]
     assert list(read_stream(text).commands) == expected
     assert commands_of(kept_stream(text)) == expected
+
+
+def test_an_item_lasts_from_its_first_event_to_its_last():
+    started = line(type="item.started", item={"id": "a", "type": "command_execution", "command": "ls"})
+    done = line(type="item.completed", item={"id": "a", "type": "command_execution", "command": "ls"})
+    lone = command("cat f")
+    text = "\n".join([line(type="turn.started"), started, lone, done, lone])
+    kept = kept_stream(text, (1.0, 2.0, 2.5, 4.0, 4.25))
+    assert [(found.command, found.duration_s) for found in commands_of(kept)] == [
+        ("ls", 2.0),  # started and ended
+        ("cat f", 0.5),  # told of when it is done: since the line before
+        ("cat f", 0.25),
+    ]
+    assert [found.duration_s for found in commands_of(kept_stream(text))] == [None] * 3
+
+
+@pytest.mark.parametrize("value", ["soon", True, None, [1]])
+def test_what_is_no_duration_is_none(value):
+    event = json.loads(command("ls")) | {"duration_s": value}
+    assert commands_of([event])[0].duration_s is None

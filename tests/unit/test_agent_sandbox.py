@@ -36,6 +36,14 @@ def test_output_streams_and_exit_code_come_back(tmp_path, isolation):
 
 
 @pytest.mark.parametrize("isolation", BOTH)
+def test_each_line_has_the_time_when_it_came(tmp_path, isolation):
+    attempt = run(tmp_path, ["/bin/sh", "-c", "echo a; sleep 0.3; echo b"], isolation)
+    first, second, *_ = attempt.line_seconds
+    assert 0 < first < second <= attempt.seconds + 0.1
+    assert second - first > 0.2
+
+
+@pytest.mark.parametrize("isolation", BOTH)
 def test_stdin_is_closed(tmp_path, isolation):
     attempt = run(tmp_path, ["/bin/cat"], isolation)
     assert attempt.exit_code == 0

@@ -16,7 +16,11 @@ PLACEHOLDERS = {
     "methods": "<id>",
     "operating_points": "<point>",
     "prompts": "<template>",
+    "tiers": "<tier>",
     "prices": "<model>",
+    "official_runs": "<id>",
+    "descriptions": "<id>",
+    "code_files": "<id>",
 }
 # How the document shows that there is no default; values stand in backticks.
 REQUIRED, ABSENT = ("required",), ("none",)

@@ -110,7 +110,8 @@ def test_filled_in_defaults_are_values_of_their_own():
         ),
         (
             {"methods": {"rag": {"class": "RagSlices"}}},
-            "methods.rag.class: 'RagSlices' should be 'package.module:Name' or 'path/to/file.py:Name'",
+            "methods.rag.class: 'RagSlices' should be 'package.module:Name', 'path/to/file.py:Name' or "
+            "'official'",
         ),
         (
             {"methods": {"My-RAG": SOUND["methods"]["rag"]}},
@@ -272,7 +273,7 @@ def test_what_never_changes_a_result_is_not_in_the_saved_config():
 
 def test_the_papers_methods_keep_its_order_whatever_the_overlay_names_first():
     entry = {"class": "a:B", "label": "x", "family": "f", "enabled": True, "options": {}, "ablation_of": None}
-    entry |= {"concurrency": 1, "operating_points": {}}
+    entry |= {"concurrency": 1, "shards": 1, "operating_points": {}}
     names = ["mine", "codex", "rag_query_to_slice", "other", "no_retrieval"]
     found = [arm.id for arm in arms({"methods": dict.fromkeys(names, entry)})]
     assert found == ["no_retrieval", "rag_query_to_slice", "codex", "mine", "other"]

@@ -85,6 +85,15 @@ def test_the_keys_of_a_run_are_those_of_its_remote_models():
     assert Flow(config(reader={"base_url": "http://x/v1"}), ROOT).key_variables == []
 
 
+def test_a_missing_key_is_told_and_stops_no_one_who_needs_none(monkeypatch):
+    monkeypatch.setenv("A_KEY", "canary")
+    monkeypatch.delenv("B_KEY", raising=False)
+    flow = Flow(config(reader={"api_key_env": "A_KEY"}, judge={"api_key_env": "B_KEY"}), ROOT)
+    assert [notice for notice in flow.notices if "_KEY" in notice] == [
+        "B_KEY is not set: what needs that key will stop"
+    ]
+
+
 def test_jobs_share_an_endpoint():
     limited = {"base_url": "http://x/v1", "limits": {"concurrency": 10}}
     flow = Flow(config(reader=limited, embedding=limited), ROOT)

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from lmev2.flow import Flow
-from lmev2.money.estimate import Estimate, Estimator, Line
+from lmev2.money.estimate import Estimator
+from lmev2.money.lines import Estimate, Line
 from lmev2.money.table import estimate_csv, estimate_md
 
 LINE = Line(

@@ -4,10 +4,11 @@ import pytest
 from PIL import Image
 from stats_data import MODELS, bits, method, score_rows, write_scores
 
+from lmev2.haystack.measures import measure_haystacks
 from lmev2.records import SCHEMAS, Status
 from lmev2.report.agent_figures import plot_agent_figures
 from lmev2.report.captions import Source
-from lmev2.report.dataset_figures import measure_haystacks, plot_figure2, plot_figure3, write_table1
+from lmev2.report.dataset_figures import plot_figure2, plot_figure3, write_table1
 from lmev2.report.figure4 import plot_figure4
 from lmev2.report.figure7 import plot_figure7
 from lmev2.report.retrieval import report_retrieval
@@ -228,6 +229,10 @@ def dataset(tmp_path):
         for t, n, tokens in (("t1", 3, 1000), ("t2", 1, 500), ("t3", 2, 10))
         for i in range(n)
     ]
+    trajectories = [
+        {"trajectory_id": t, "domain": "web", "goal": t, "outcome": outcome, "family": t}
+        for t, outcome in (("t1", "success"), ("t2", "failure"), ("t3", "success"))
+    ]
     labels = [
         {"question_id": "q1", "hop": "0", "trajectory_id": t, "state_indexes": [0]}
         for t in ("t1", "t2", "t9")
@@ -239,6 +244,7 @@ def dataset(tmp_path):
     ]
     return {
         "questions": write(tmp_path, "questions", questions),
+        "trajectories": write(tmp_path, "trajectories", trajectories),
         "states": write(tmp_path, "states", states),
         "coverage": write(tmp_path, "coverage", labels),
         "haystacks": {"small": write(tmp_path, "haystack", haystack)},
@@ -252,6 +258,8 @@ def test_haystack_sizes(dataset, tmp_path):
         "trajectories": (1.5, 1, 2, 2),
         "states": (3, 2, 4, 2),
         "tokens": (1760, 20, 3500, 2),
+        "families": (1.5, 1, 2, 2),
+        "share of successes": (0.75, 0.5, 1, 2),
         "answer trajectories": (2, 2, 2, 1),  # t9 is not in the haystack, q2 has no labels
     }
     folder = check_twice(
@@ -261,7 +269,7 @@ def test_haystack_sizes(dataset, tmp_path):
     assert read_csv(folder / "f.csv")[2]["mean"] == "1760.00"
     without = [row for row in rows if row["measure"] != "answer trajectories"]
     plot_figure3(without, *(tmp_path / f"f.{e}" for e in ("csv", "png", "pdf")), source=MINI)
-    assert len(read_csv(tmp_path / "f.csv")) == 3
+    assert len(read_csv(tmp_path / "f.csv")) == 5
 
 
 def test_question_counts_and_table1(dataset, tmp_path):

@@ -4,14 +4,14 @@ import pytest
 
 from lmev2.eval_function import parse_eval_function
 from lmev2.judge.evaluators import AnswerError
-from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPT, Judgement, judge_answer
+from lmev2.judge.judging import SYSTEM_PROMPTS, USER_PROMPTS, Judgement, judge_answer
 from lmev2.llm.reply import Reply
 from lmev2.prompts import FOLDER
 from lmev2.records import Status
 
 PROMPTS = {
     name: (FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    for name in [*SYSTEM_PROMPTS.values(), USER_PROMPT]
+    for name in [*SYSTEM_PROMPTS.values(), *USER_PROMPTS.values()]
 }
 
 

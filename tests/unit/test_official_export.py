@@ -3,18 +3,34 @@
 import hashlib
 import json
 import os
+import shutil
 import tarfile
 from dataclasses import replace
 
 import pytest
-from official_data import DIGESTS, QUESTIONS, arm, export, fit_run, records, write_records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from official_data import (
+    DIGESTS,
+    ODD,
+    QUESTIONS,
+    UNREADABLE,
+    arm,
+    export,
+    fit_run,
+    places,
+    put,
+    records,
+    write_records,
+)
 
 from lmev2.cli import main
+from lmev2.errors import UserError
 from lmev2.official.check import check_path
 from lmev2.official.check_run import check_run
 from lmev2.official.leaderboard import PackageError, build_package, summarise_lafs
 from lmev2.official.refusals import UnfitError, find_refusals
-from lmev2.official.run_folder import RECORD_FIELDS, RUN_FILES
+from lmev2.official.run_folder import RECORD_FIELDS, RECORDS, RUN_FILES
 from lmev2.release.manifest import released_digests
 from lmev2.report.paper import RELEASED_QUESTIONS_SHA256
 
@@ -400,3 +416,45 @@ def test_an_archive_with_links_or_paths_that_leave_it_is_not_unpacked(tmp_path):
     assert any("a/link: neither a file nor a folder" in problem for problem in problems)
     assert any("a/../../out: names are of" in problem for problem in problems)
     assert not (tmp_path.parent / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def sound_folder(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("sound"))
+
+
+@settings(deadline=None, max_examples=40)
+@given(data=st.data())
+def test_whatever_stands_in_a_run_folder_the_checker_names_it(sound_folder, data):
+    name = data.draw(st.sampled_from(RUN_FILES))
+    file = sound_folder / name
+    before = file.read_bytes()
+    first, _, rest = before.partition(b"\n") if name == RECORDS else (before, b"", b"")
+    value = json.loads(first)
+    place, odd = data.draw(st.sampled_from(list(places(value)))), data.draw(st.sampled_from(ODD))
+    try:
+        file.write_bytes(json.dumps(put(value, place, odd)).encode() + b"\n" + rest)
+        assert all(str(sound_folder) in problem for problem in check_path(sound_folder))
+        file.write_bytes(data.draw(st.sampled_from(UNREADABLE)) + b"\n" + rest)
+        assert check_path(sound_folder)
+    finally:
+        file.write_bytes(before)
+
+
+def test_whatever_stands_in_an_overview_the_checker_names_it(sound_package, tmp_path):
+    folder = unpacked(sound_package, tmp_path)
+    file = folder / "submission_overview.json"
+    value = json.loads(file.read_text())
+    shutil.rmtree(folder / "operating_points" / "fast")
+    for key in ("submission_name", "tier", "code_file", "operating_points"):
+        for odd in (None, 1, "x", [], [None], {}):
+            file.write_text(json.dumps(put(value, (key,), odd)))
+            assert check_path(folder), (key, odd)
+
+
+def test_a_damaged_package_is_found_out_by_its_checksum(tmp_path):
+    archive, _ = package(tmp_path)
+    data = archive.read_bytes()
+    archive.write_bytes(data[:-8] + bytes(4) + data[-4:])
+    with pytest.raises(UserError, match=r"mine_small.tar.gz: cannot be read as a .tar.gz: CRC check failed"):
+        check_path(archive)

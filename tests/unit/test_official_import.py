@@ -1,12 +1,27 @@
 """Official runs as our tables: the round trip, what cannot be used, what is read differently."""
 
+import io
 import json
 import math
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from official_data import QUESTIONS, export, fit_run, question_rows, records, write_records
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from official_data import (
+    ODD,
+    QUESTIONS,
+    UNREADABLE,
+    export,
+    fit_run,
+    places,
+    put,
+    question_rows,
+    records,
+    write_records,
+)
 
 from lmev2.official.importing.contexts import Screenshots
 from lmev2.official.importing.plan import OfficialRunError, imported_arms
@@ -14,6 +29,7 @@ from lmev2.official.importing.report import write_report
 from lmev2.official.importing.runs import import_runs
 from lmev2.official.run_folder import DISPENSABLE
 from lmev2.records import NO_SOURCE, SCHEMAS, Status
+from lmev2.store import write_table
 
 ARM = {
     "method": "theirs",
@@ -397,3 +413,86 @@ def test_a_tier_that_is_not_run_an_id_and_a_label_that_are_taken(both):
     assert any("is of the tier 'small', which is not in `tiers`" in fault for fault in faults)
     assert any("methods.theirs has that id too" in fault for fault in faults)
     assert any("'Theirs' is official_runs.theirs's label too" in fault for fault in faults)
+
+
+@pytest.fixture(scope="module")
+def sound_folder(tmp_path_factory):
+    return export(tmp_path_factory.mktemp("sound"))
+
+
+@settings(deadline=None, max_examples=50)
+@given(data=st.data())
+def test_whatever_stands_in_a_record_it_is_used_or_named(sound_folder, data):
+    rows = records(sound_folder)
+    value = {key: row for key, row in rows[0].items() if key != "prompt_messages"}
+    place, odd = data.draw(st.sampled_from(list(places(value)))), data.draw(st.sampled_from(ODD))
+    line = data.draw(st.sampled_from([None, *UNREADABLE]))
+    text = "".join(json.dumps(row) + "\n" for row in [put(value, place, odd), *rows[1:]])
+    file = sound_folder / "per_question.jsonl"
+    before = file.read_bytes()
+    try:
+        file.write_bytes(
+            line + b"\n" + text.partition("\n")[2].encode() if line is not None else text.encode()
+        )
+        found = bring(sound_folder, partial=True)
+        for stage in ("query", "read", "judge"):
+            write_table(stage, getattr(found, stage), sound_folder.parent / "table.parquet")
+        write_report(found, ARM, [], sound_folder.parent / "r.csv", sound_folder.parent / "r.md")
+        lost = any(row["status"] == Status.NOT_IMPORTED for row in found.judge)
+        assert lost == any(finding.kind == "left out" for finding in found.findings)
+        if lost:
+            with pytest.raises(OfficialRunError, match=r"per_question\.jsonl"):
+                bring(sound_folder)
+    finally:
+        file.write_bytes(before)
+
+
+@pytest.mark.parametrize("name", ["run_args.json", "aggregated_metrics.json"])
+@pytest.mark.parametrize("content", UNREADABLE)
+def test_other_files_that_cannot_be_read_are_named(folder, name, content):
+    (folder / name).write_bytes(content)
+    if name == "run_args.json":
+        with pytest.raises(OfficialRunError, match=r"run_args\.json"):
+            bring(folder)
+    else:
+        assert any(finding.kind == "aggregate" for finding in bring(folder).findings)
+
+
+def test_an_image_that_is_none_keeps_its_path(folder, tmp_path):
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data" / "no.png").write_text("text")
+    for path in ("no.png", "\0", "/etc/passwd", "../x"):
+        foreign(folder, lambda row, path=path: row["memory_context"].append({"type": "image", "value": path}))
+        item = bring(folder).query[0]["items"][-1]
+        assert (item["image"], item["image_sha256"], item["width"]) == (path, None, None)
+
+
+def members(archive, entries):
+    with tarfile.open(archive, "w:gz") as tar:
+        for name, content in entries.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ({"run_args.json": b"{}"}, "holds no run_args.json"),
+        ({"s/operating_points/d/web/run_args.json": b" " * 2_000_000}, "has 2,000,000 bytes"),
+        ({"s/operating_points/d/web/run_args.json": b"\xff"}, "cannot be read"),
+        ({"s/operating_points/d/web/run_args.json": b"[" * 100_000}, "nested too deeply"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_package_that_is_none_is_named(tmp_path, entries, expected):
+    archive = tmp_path / "p.tar.gz"
+    archive.write_bytes(b"\x1f\x8b\x08") if entries is None else members(archive, entries)
+    faults = []
+    section = {"runs": [str(archive)], "label": "T", "family": "a", "partial": False}
+    imported_arms({"t": {**section, "default_point": "", "operating_points": {}}}, ["small"], {}, faults)
+    assert (
+        len(faults) == 1
+        and faults[0].startswith(f"official_runs.t.runs: {archive}")
+        and expected in faults[0]
+    )

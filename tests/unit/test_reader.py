@@ -8,8 +8,7 @@ from lmev2.llm.reply import Reply
 from lmev2.memory.protocol import Question
 from lmev2.prompts import Prompts, prompt_params
 from lmev2.reader import Reader
-from lmev2.records import SCHEMAS, Status
-from lmev2.rows import ARM
+from lmev2.records import ROW_KEY, SCHEMAS, Status
 from lmev2.truncation import ApproximateCounter
 
 PLACE = {"domain": "web", "environment": "shop"}
@@ -58,7 +57,7 @@ def test_the_prompt_is_system_then_context_then_question_then_its_image(tmp_path
 
 def test_a_row_has_the_schema_and_the_answer():
     row = read(FakeDoor(), [item("first")])
-    assert row.keys() | set(ARM) == set(SCHEMAS["read"].names)
+    assert row.keys() | set(ROW_KEY) == set(SCHEMAS["read"].names)
     assert (row["status"], row["prediction"], row["boxed"], row["is_unknown"]) == ("ok", "Save", "one", False)
     assert (row["input_tokens"], row["calls"]) == (9, 1)
 
@@ -102,7 +101,7 @@ def take(text, status="ok"):
 
 def test_an_answer_of_the_memory_is_taken_without_a_reader():
     row = take(" set {a} } \n")
-    assert row.keys() | set(ARM) == set(SCHEMAS["read"].names)
+    assert row.keys() | set(ROW_KEY) == set(SCHEMAS["read"].names)
     assert (row["status"], row["response_raw"], row["prediction"]) == ("ok", " set {a} } \n", "set {a} }")
     assert (row["model"], row["prompt_sha256"]) == ("codex:m", "of the agent")
     assert (row["calls"], row["cost"], row["latency_s"]) == (0, 0, 0)  # booked with the query

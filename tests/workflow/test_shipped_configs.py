@@ -15,10 +15,17 @@ def shipped(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_papers_run_is_planned_without_its_dataset(shipped, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "any")
+def test_the_papers_run_is_planned_without_its_dataset_and_without_its_key(shipped, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     jobs = planned(shipped, configs=("../../config/paper.yaml",))
     assert {"ingest_dataset", "write_events", "write_cost", "query_memory:agentrunbook_r"} <= jobs
+
+
+@pytest.mark.slow
+def test_assembled_haystacks_are_planned(shipped):
+    jobs = planned(shipped, configs=("../../config/assemble.yaml",))
+    assert {"assemble_haystacks", "report_haystacks", "write_table2"} <= jobs
+    assert "write_haystack" not in jobs
 
 
 @pytest.mark.slow

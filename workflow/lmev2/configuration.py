@@ -41,6 +41,7 @@ class Arm:
     ablation_of: str | None
     concurrency: int
     sampling: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # role -> values that win
+    shards: int = 1  # jobs that share its questions
 
     @property
     def name(self) -> str:
@@ -121,6 +122,7 @@ def arms(config: Mapping[str, Any]) -> list[Arm]:
                     ablation_of=method["ablation_of"],
                     concurrency=method["concurrency"],
                     sampling=changes["sampling"],
+                    shards=method["shards"],
                 )
             )
     return found
@@ -269,6 +271,7 @@ def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"methods.{id_}.ablation_of: a method is no ablation of itself"
         elif parent is not None and parent not in methods:
             yield f"methods.{id_}.ablation_of: there is no method {parent!r}{_hint(parent, methods)}"
+    yield from _haystack_faults(config.get("haystack", {}), config.get("tiers", []))
     templates = template_names()
     for name in config.get("prompts", {}):
         if name not in templates:
@@ -282,6 +285,21 @@ def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"prices: a budget is set, but {model['model']!r} (models.{role}) has no price; give its "
                 "input and output price for a million tokens, 0 for a server of your own"
+            )
+
+
+def _haystack_faults(haystack: Mapping[str, Any], tiers: Collection[str]) -> Iterator[str]:
+    """What is wrong with haystacks that are to be assembled."""
+    if haystack.get("mode") != "assemble":
+        return
+    for tier in tiers:
+        section = haystack["tiers"].get(tier)
+        if section is None:
+            yield f"haystack.tiers.{tier}: missing; give the tier a size{_hint(tier, haystack['tiers'])}"
+        elif section["least"] is not None and section["least"] > section["size"]:
+            yield (
+                f"haystack.tiers.{tier}.least: {section['least']} is more than the tier's size, "
+                f"{section['size']}"
             )
 
 
@@ -299,6 +317,10 @@ def _endpoint_faults(place: str, base_url: str | None, api_key_env: str | None) 
                 "variable in api_key_env, or give the base_url of your own server, such as "
                 "http://localhost:8000/v1"
             )
+        return
+    if base_url.startswith("file:"):  # lmev2.llm.address
+        if base_url == "file:":
+            yield f"{place}.base_url: should name the file, such as file:/shared/server.txt"
         return
     parts = urlsplit(base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:

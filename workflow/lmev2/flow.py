@@ -1,6 +1,7 @@
 """What the rules need of the config: the arms, and for each stage the params that change its result."""
 
 import math
+import os
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +11,23 @@ import yaml
 
 from lmev2.agent.spec import agent_spec
 from lmev2.configuration import Arm, ConfigError, arms, keep_order, resolve
+from lmev2.ingest.agentlab.runs import Run, content_digest, find_runs, watched_files
 from lmev2.ingest.coverage import FILE as COVERAGE
+from lmev2.ingest.source import AGENTLAB, open_source
 from lmev2.llm.embedded.provider import ENGINES
 from lmev2.llm.models import ROLES, model_of
 from lmev2.memory.oracle_questions import TABLE as ORACLE_TABLE
 from lmev2.memory.paper_mode import TABLE
-from lmev2.memory.registry import AGENT, MethodClassError, file_of_class, memory_class, needs_of, options_of
+from lmev2.memory.registry import (
+    AGENT,
+    MethodClassError,
+    code_of,
+    file_of_class,
+    memory_class,
+    needs_of,
+    options_of,
+)
+from lmev2.official.importing.plan import ImportedArm, imported_arms
 from lmev2.prompts import prompt_params
 from lmev2.provenance import code_digest, file_sha256
 from lmev2.report.paper import RELEASED_QUESTIONS_SHA256, paper_file
@@ -60,11 +72,47 @@ class Flow:
         self.arms = {arm.name: arm for arm in arms(config)}
         self.memories = self._memories()
         self.notices = self._leave_out_pilots()
+        self.notices += [
+            f"{name} is not set: what needs that key will stop"
+            for name in self.key_variables
+            if name not in os.environ
+        ]
+        self.imported = self._imported()
         self.tokenizer = self._tokenizer()
+
+    def _imported(self) -> dict[str, ImportedArm]:
+        """The arms whose tables come from official runs, by name."""
+        faults: list[str] = []
+        found = imported_arms(self.config["official_runs"], self.tiers, self.config["methods"], faults)
+        if faults:
+            raise ConfigError.listing(faults)
+        return found
 
     def dataset_files(self, *names: str) -> list[str]:
         """Those of the dataset's files that are there; ingest names the missing ones itself."""
         return [str(path) for name in names if (path := self.dataset / name).is_file()]
+
+    @property
+    def assembles(self) -> bool:
+        """Whether haystacks are made from the evidence labels."""
+        return self.config["haystack"]["mode"] == "assemble"
+
+    @property
+    def given_tiers(self) -> list[str]:
+        """The tiers whose haystacks are the dataset's own files."""
+        return [] if self.assembles else self.tiers
+
+    @property
+    def haystack(self) -> dict[str, Any]:
+        """How the haystacks of the run's tiers are made; nothing where they are the dataset's own."""
+        section = self.config["haystack"]
+        if not self.assembles:
+            return {}
+        return {
+            "seed": section["seed"],
+            "tiers": {tier: section["tiers"][tier] for tier in self.tiers},
+            "core": section["core"],
+        }
 
     def code(self, rule: str, *more: Path) -> str:
         """Digest of the rule's script and all that it imports of this project, and of `more` files."""
@@ -177,7 +225,8 @@ class Flow:
             "prompts": self.prompts(*needs["prompts"]) if needs["prompts"] else {},
             "sampling": {role: dict(values) for role, values in arm.sampling.items()},
             # The code that a finished query depends on; how calls are journaled is not part of it.
-            "method_code": code_digest(file, leave_out=INFRASTRUCTURE),
+            "method_code": code_digest(file, leave_out=INFRASTRUCTURE)
+            + code_of(memory_class(arm.reference), options),
             "code": self.code("query_memory", file),
         }
 
@@ -232,6 +281,36 @@ class Flow:
         return {key: self.config["dataset"][key] for key in ("path", "source")}
 
     @property
+    def ingest_section(self) -> dict[str, Any]:
+        """`dataset_section` with all else that decides the tables of the dataset."""
+        section, more = self.config["dataset"], {}
+        if section["source"] == AGENTLAB:
+            more = {"agentlab": section["agentlab"], "runs": content_digest(self.runs)}
+        if section["goal_rewrites"]:
+            more["goal_rewrites"] = section["goal_rewrites"]
+        return {**self.dataset_section, **more}
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The experiments whose results are the dataset (`dataset.source: agentlab`)."""
+        return find_runs(self.dataset).runs
+
+    @property
+    def trajectory_files(self) -> list[str]:
+        """The files, in whatever form the trajectories have, that ingest reads and Snakemake watches."""
+        section = self.config["dataset"]
+        rewrites = [path for path in [section["goal_rewrites"]] if path and Path(path).is_file()]
+        if section["source"] == AGENTLAB:
+            return [*watched_files(self.runs), *rewrites]
+        return [*self.dataset_files("trajectories.jsonl"), *rewrites]
+
+    @property
+    def ingest_reports(self) -> dict[str, str]:
+        """The reports of ingest by name of an output; none for a dataset in the released form as it is."""
+        reports = open_source(self.config["dataset"]).reports
+        return {Path(name).stem: f"results/ingest/{name}" for name in reports}
+
+    @property
     def dataset_name(self) -> str:
         """How tables and figures name the dataset."""
         return self.config["dataset"]["name"] or self.dataset.name
@@ -262,7 +341,9 @@ class Flow:
     @property
     def source(self) -> dict[str, Any]:
         """What tables and figures say that their numbers were made with."""
-        return {"dataset": self.dataset_name, "models": self.model_names, "released": self.is_released}
+        source = {"dataset": self.dataset_name, "models": self.model_names, "released": self.is_released}
+        imported = [{**arm.row(), "models": arm.models} for arm in self.imported.values()]
+        return {**source, **({"imported": imported} if imported else {})}
 
     def stats(self, *keys: str) -> dict[str, Any]:
         """Those keys of the config's `stats` section; all of them by default."""
@@ -278,14 +359,18 @@ class Flow:
             for role, model in self.config["models"].items()
         }
         methods = {
-            id_: {key: value for key, value in method.items() if key != "concurrency"}
+            id_: {key: value for key, value in method.items() if key not in ("concurrency", "shards")}
             for id_, method in self.config["methods"].items()
         }
         rest = {key: value for key, value in self.config.items() if key not in ("journal", "budget")}
         return {**rest, "models": models, "methods": methods}
 
     def methods(self, names: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """The arms (or those of `names`) as statistics and report need them, in the config's order."""
+        """The arms (or those of `names`) as statistics and report need them, in the config's order.
+
+        All arms include those of official runs, which come last.
+        """
+        imported = [arm.row() for arm in self.imported.values()] if names is None else []
         return [
             {
                 "id": arm.id,
@@ -299,7 +384,7 @@ class Flow:
             }
             for arm in self.arms.values()
             if names is None or arm.name in names
-        ]
+        ] + imported
 
 
 def _place(arm: Arm) -> str:

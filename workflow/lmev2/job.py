@@ -41,9 +41,10 @@ class Job:
         self._progress: Progress | None = None
 
     def __enter__(self) -> "Job":
+        Path(self.snakemake.log[0]).write_bytes(b"")
         logging.basicConfig(
             filename=self.snakemake.log[0],
-            filemode="w",
+            filemode="a",  # programs that the job starts append their words, too
             level=logging.INFO,
             format="%(levelname)s %(message)s",
             force=True,

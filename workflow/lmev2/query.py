@@ -135,7 +135,8 @@ class Runner:
         work = []
         for repeat in range(repeats):
             for haystack, ids in _by_haystack(questions, haystacks):
-                memory = _Lazy(partial(self._build, haystack, repeat), len(ids))
+                asked = [questions[id_] for id_ in ids]
+                memory = _Lazy(partial(self._build, haystack, asked, repeat), len(ids))
                 digest = self._haystack_digest(haystack)
                 work += [partial(ask, id_, repeat, memory, digest) for id_ in ids]
         await gather_rows(work, progress)
@@ -188,8 +189,10 @@ class Runner:
             "repeat": repeat,
         }
 
-    async def _build(self, haystack: Haystack, repeat: int) -> tuple[Any, float]:
+    async def _build(self, haystack: Haystack, asked: Sequence[Question], repeat: int) -> tuple[Any, float]:
         """A memory over `haystack`, and the seconds that inserting took.
+
+        A class with `expect` is first told what will be `asked`: official backends look it up in a file.
 
         Raises:
             MemoryBuildError: the method failed; nothing can be asked of half a memory.
@@ -197,6 +200,8 @@ class Runner:
         doing = "making the memory"
         try:
             memory = self.method.cls(self.method.options, self.services(repeat))
+            if hasattr(memory, "expect"):
+                memory.expect(asked)
             began = time.perf_counter()
             if hasattr(memory, "insert"):
                 for trajectory_id in haystack:

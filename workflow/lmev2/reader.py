@@ -15,6 +15,7 @@ from lmev2.prompts import Prompts
 from lmev2.records import Status
 from lmev2.truncation import Counter, Truncated, truncate
 
+EMPTY = "(empty)"
 # A domain that the config does not describe is introduced by the environment's name alone.
 UNDESCRIBED = "the customised web environment '{environment}'"
 
@@ -25,7 +26,8 @@ class Reader:
 
     Args:
         door: the door to the reader model.
-        prompts: `reader.system` (with $environment), `reader.question` (with $question).
+        prompts: `reader.system` (with $environment), `reader.question` (with $question), and `reader.intro`,
+            which stands before the context unless it is empty (with $empty, for a context of no items).
         domains: domain -> sentence part that describes the environment.
         budget: tokens that the context may have.
         counter: how tokens are counted.
@@ -121,7 +123,9 @@ class Reader:
         environment = self.domains.get(place["domain"]) or UNDESCRIBED.format(
             environment=place["environment"]
         )
-        parts = [_part(item) for item in items]
+        intro = self.prompts.fill("reader.intro", empty="" if items else EMPTY)
+        parts = [{"type": "text", "text": intro}] if intro else []
+        parts += [_part(item) for item in items]
         parts.append({"type": "text", "text": self.prompts.fill("reader.question", question=question.text)})
         if question.image:
             parts.append(question.image.part())

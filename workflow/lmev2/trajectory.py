@@ -14,7 +14,10 @@ from lmev2.store import read_rows, read_table
 
 @dataclass(frozen=True)
 class State:
-    """One state of a run. `action` led from the state before to this one; state 0 has none."""
+    """One state of a run. `action` led from the state before to this one; state 0 has none.
+
+    `step` is the number that the dataset gives the state, most often its index.
+    """
 
     index: int
     url: str
@@ -22,6 +25,7 @@ class State:
     thought: str | None
     tree: str
     screenshot: Image | None
+    step: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class Trajectory:
     goal: str
     outcome: str | None
     start_url: str
+    environment: str
     states: tuple[State, ...]
 
     @cached_property
@@ -115,6 +120,7 @@ class Trajectories(Mapping[str, Trajectory]):
             goal=row["goal"],
             outcome=row["outcome"],
             start_url=row["start_url"],
+            environment=row["environment"],
             states=tuple(
                 State(
                     index=state["state_index"],
@@ -123,6 +129,7 @@ class Trajectories(Mapping[str, Trajectory]):
                     thought=state["thought"],
                     tree=state["tree"],
                     screenshot=self._screenshot(state),
+                    step=state["step"],
                 )
                 for state in states
             ),

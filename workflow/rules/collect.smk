@@ -31,3 +31,23 @@ rule all_scores:
     input:
         "results/stats/accuracy.parquet",
         "results/stats/significance.parquet",
+
+
+# Seconds of work and little memory: on a cluster these run where Snakemake runs, not as jobs of their own.
+localrules:
+    gather_shards,
+    save_config,
+    write_haystack,
+    write_oracle_questions,
+    write_paper_questions,
+    tabulate_agent_commands,
+    describe_dataset,
+    write_cost,
+    write_table2,
+    report_retrieval,
+    plot_figure4,
+    plot_figure6,
+    plot_figure7,
+    plot_agent_figures,
+    estimate,
+    check_endpoints,

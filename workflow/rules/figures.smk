@@ -7,12 +7,15 @@ without them the run does without.
 
 FIGURES = [
     "results/table1.csv",
+    "results/haystack/report.md",
     *multiext("results/figure2", ".png", ".pdf", ".csv"),
     *multiext("results/figure3", ".png", ".pdf", ".csv"),
     *(multiext("results/figure4", ".png", ".pdf", ".csv") if FLOW.pilots else []),
+    *multiext("results/figure6", ".png", ".pdf", ".csv"),
     *(multiext("results/figure7", ".png", ".pdf", ".csv") if FLOW.has_labels else []),
     *(multiext("results/figure8", ".png", ".pdf", ".csv") if AGENT_ARMS else []),
     *(multiext("results/figure9", ".png", ".pdf", ".csv") if AGENT_ARMS else []),
+    *(["results/stats/agent_commands.parquet"] if AGENT_ARMS else []),
     *(["results/judge_reliability.csv"] if FLOW.asks_again else []),
     *multiext("results/retrieval", ".png", ".pdf", ".csv"),
 ]
@@ -24,7 +27,7 @@ rule report_retrieval:
         retrieval="results/stats/retrieval.parquet",
     output:
         csv="results/retrieval.csv",
-        png=report("results/retrieval.png", category="Figures"),
+        png=report("results/retrieval.png", caption="../report/retrieval.rst", category="Figures"),
         pdf="results/retrieval.pdf",
         meta="results/retrieval.meta.json",
     log:
@@ -47,7 +50,7 @@ rule plot_figure7:
         retrieval="results/stats/retrieval.parquet",
     output:
         csv="results/figure7.csv",
-        png=report("results/figure7.png", category="Figures"),
+        png=report("results/figure7.png", caption="../report/figure7.rst", category="Figures"),
         pdf="results/figure7.pdf",
         meta="results/figure7.meta.json",
     log:
@@ -69,7 +72,7 @@ rule plot_figure4:
         accuracy="results/stats/accuracy.parquet",
     output:
         csv="results/figure4.csv",
-        png=report("results/figure4.png", category="Figures"),
+        png=report("results/figure4.png", caption="../report/figure4.rst", category="Figures"),
         pdf="results/figure4.pdf",
         meta="results/figure4.meta.json",
     log:
@@ -94,10 +97,10 @@ rule plot_agent_figures:
         scores="results/stats/scores.parquet",
     output:
         figure8_csv="results/figure8.csv",
-        figure8_png=report("results/figure8.png", category="Figures"),
+        figure8_png=report("results/figure8.png", caption="../report/figure8.rst", category="Figures"),
         figure8_pdf="results/figure8.pdf",
         figure9_csv="results/figure9.csv",
-        figure9_png=report("results/figure9.png", category="Figures"),
+        figure9_png=report("results/figure9.png", caption="../report/figure9.rst", category="Figures"),
         figure9_pdf="results/figure9.pdf",
         meta="results/figure8.meta.json",
     log:

@@ -14,6 +14,8 @@ rule judge_answers:
         meta="results/judge/{method}/{tier}.meta.json",
     log:
         "results/logs/judge_answers/{method}.{tier}.log",
+    wildcard_constraints:
+        method=either(WHOLE_ARMS),
     conda:
         "../../envs/lmev2.yaml"
     resources:

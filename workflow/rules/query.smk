@@ -21,6 +21,8 @@ rule query_memory:
         meta="results/query/{method}/{tier}.meta.json",
     log:
         "results/logs/query_memory/{method}.{tier}.log",
+    wildcard_constraints:
+        method=either(WHOLE_ARMS),
     conda:
         "../../envs/lmev2.yaml"
     resources:

@@ -16,6 +16,8 @@ rule read_answers:
         meta="results/read/{method}/{tier}.meta.json",
     log:
         "results/logs/read_answers/{method}.{tier}.log",
+    wildcard_constraints:
+        method=either(WHOLE_ARMS),
     conda:
         "../../envs/lmev2.yaml"
     resources:

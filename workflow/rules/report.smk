@@ -6,6 +6,9 @@ results/config.json.
 """
 
 
+report: "../report/workflow.rst"
+
+
 rule write_table2:
     """Write Table 2, its variants, the tests behind its marks and the comparison with the paper."""
     input:
@@ -16,7 +19,7 @@ rule write_table2:
         csv="results/table2.csv",
         md="results/table2.md",
         tex="results/table2.tex",
-        html=report("results/table2.html", category="Tables"),
+        html=report("results/table2.html", caption="../report/table2.rst", category="Tables"),
         judge_free_csv="results/table2_judge_free.csv",
         judge_free_md="results/table2_judge_free.md",
         domains_csv="results/table2_domains.csv",
@@ -47,7 +50,7 @@ rule plot_figure6:
         accuracy="results/stats/accuracy.parquet",
         latency="results/stats/latency.parquet",
     output:
-        png=report("results/figure6.png", category="Figures"),
+        png=report("results/figure6.png", caption="../report/figure6.rst", category="Figures"),
         pdf="results/figure6.pdf",
         csv="results/figure6.csv",
         lafs="results/lafs.csv",
@@ -72,15 +75,16 @@ rule describe_dataset:
     """Write Table 1 and draw Figures 2 and 3: the dataset itself."""
     input:
         questions="results/ingest/questions.parquet",
+        trajectories="results/ingest/trajectories.parquet",
         states="results/ingest/states.parquet",
         coverage="results/ingest/coverage.parquet",
         haystacks=expand("results/haystack/{tier}.parquet", tier=TIERS),
     output:
         table1="results/table1.csv",
-        figure2_png=report("results/figure2.png", category="Figures"),
+        figure2_png=report("results/figure2.png", caption="../report/figure2.rst", category="Figures"),
         figure2_pdf="results/figure2.pdf",
         figure2_csv="results/figure2.csv",
-        figure3_png=report("results/figure3.png", category="Figures"),
+        figure3_png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
         figure3_pdf="results/figure3.pdf",
         figure3_csv="results/figure3.csv",
         meta="results/figure2.meta.json",

@@ -8,9 +8,9 @@ rule tabulate_scores:
     """Join questions, queries, answers and verdicts to one table of scores."""
     input:
         questions="results/ingest/questions.parquet",
-        queries=stage_files("query"),
-        reads=stage_files("read"),
-        judges=stage_files("judge"),
+        queries=stage_files("query") + OFFICIAL.imported_files("query"),
+        reads=stage_files("read") + OFFICIAL.imported_files("read"),
+        judges=stage_files("judge") + OFFICIAL.imported_files("judge"),
     output:
         table="results/stats/scores.parquet",
         meta="results/stats/scores.meta.json",
@@ -87,8 +87,8 @@ rule measure_retrieval:
         coverage="results/ingest/coverage.parquet",
         trajectories="results/ingest/trajectories.parquet",
         states="results/ingest/states.parquet",
-        queries=stage_files("query", CONTEXT_ARMS),
-        reads=stage_files("read", CONTEXT_ARMS),
+        queries=stage_files("query", CONTEXT_ARMS) + OFFICIAL.imported_files("query"),
+        reads=stage_files("read", CONTEXT_ARMS) + OFFICIAL.imported_files("read"),
     output:
         table="results/stats/retrieval.parquet",
         meta="results/stats/retrieval.meta.json",

@@ -12,12 +12,14 @@ from lmev2.memory.paper_mode import TABLE, paper_questions
 from lmev2.memory.services import Services
 from lmev2.memory.view import Pool
 from lmev2.query import Runner, haystacks_of, method_of, question_of, trace_counts
+from lmev2.shards import shard_of
 from lmev2.store import read_rows, write_table
 from lmev2.trajectory import Trajectories
 
 arm, tier = snakemake.wildcards.method, snakemake.wildcards.tier
+shard = shard_of(snakemake.wildcards)
 with (
-    Job(snakemake, f"query {arm} {tier}", section="arm") as job,
+    Job(snakemake, f"query {arm} {tier}{shard}", section="arm") as job,
     job.door(*job.params["models"], sampling=job.params["sampling"]) as door,
 ):
     params, prompts = job.params, job.prompts()
@@ -29,6 +31,7 @@ with (
         questions = paper_questions(questions, read_rows(private))
     if labels := snakemake.input.get(ORACLE_TABLE):  # only of a pilot study
         questions = oracle_questions(questions, read_rows(labels))
+    questions = {id_: question for id_, question in questions.items() if shard.holds(id_)}
     agent = files = None
     if params["agent"]:
         # A finished query needs no agent: a replay runs where nothing is installed.

@@ -2,9 +2,10 @@
 
 from lmev2.job import Job, summary
 from lmev2.judge.again import ask_again, askings, first_verdict
+from lmev2.records import ROW_KEY
 from lmev2.report.captions import Source
 from lmev2.report.reliability import write_reliability
-from lmev2.rows import ARM, gather_rows
+from lmev2.rows import gather_rows
 from lmev2.store import read_rows, write_table
 
 with Job(snakemake, "judge again") as job, job.door(*job.params["models"]) as door:
@@ -12,7 +13,9 @@ with Job(snakemake, "judge again") as job, job.door(*job.params["models"]) as do
     questions = {row["question_id"]: row for row in read_rows(snakemake.input.questions)}
     # Only answers that a judge had a verdict to give on: those by rule are never asked.
     judged = [row for file in snakemake.input.judges for row in read_rows(file) if row["calls"]]
-    reads = {tuple(row[key] for key in ARM): row for file in snakemake.input.reads for row in read_rows(file)}
+    reads = {
+        tuple(row[key] for key in ROW_KEY): row for file in snakemake.input.reads for row in read_rows(file)
+    }
     rounds = askings(job.params["repeats"], "second_judge" in job.params["models"])
     progress = job.progress("verdicts", len(judged) * len(rounds))
     work = [
@@ -20,7 +23,7 @@ with Job(snakemake, "judge again") as job, job.door(*job.params["models"]) as do
             door.chat,
             asking,
             questions[row["question_id"]],
-            reads[tuple(row[key] for key in ARM)],
+            reads[tuple(row[key] for key in ROW_KEY)],
             prompts,
             attempts=job.params["attempts"],
         )
