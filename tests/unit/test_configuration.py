@@ -1,3 +1,4 @@
+import math
 from collections.abc import Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -143,6 +144,10 @@ def test_filled_in_defaults_are_values_of_their_own():
             "prompts.reader.sytem: there is no such template; did you mean 'reader.system'?",
         ),
         ({"domains": {False: "x"}}, "domains.False: YAML reads this key as bool; put it in quotes"),
+        (
+            {"haystack": {"core": {"preferences": {"reach": math.nan}}}},
+            "haystack.core.preferences.reach: nan should be a number that ends",
+        ),
     ],
 )
 def test_a_fault_is_named_with_its_key_and_remedy(changes, expected):

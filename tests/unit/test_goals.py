@@ -54,6 +54,13 @@ def test_a_rewritten_goal_that_holds_the_original_is_replaced_once():
     assert rewrite.apply("'Buy it' Buy it") == ("'Buy it in the shop' Buy it in the shop", 2)
 
 
+def test_many_backslashes_end_soon():
+    rewrite = Rewrite("x " + "\\" * 40 + "' end", "y")
+    text = "x " + "\\" * 20_000 + " end" * 100
+    assert rewrite.apply(text) == (text, 0) and not rewrite.left
+    assert rewrite.apply("x " + "\\" * 83 + "' end")[1] == 0 and rewrite.left == 1
+
+
 def test_another_quotation_is_left_and_counted():
     rewrite = Rewrite("Buy\nit", "x")
     text = 'say("{\\"goal\\": \\"Buy\\\\nit\\"}")'

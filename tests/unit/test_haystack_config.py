@@ -50,6 +50,7 @@ def test_only_what_the_run_needs_counts():
             "haystack.tiers.smal.least: 4 is more than the tier's size, 3",
         ),
         ({"mode": "assembled"}, "did you mean 'assemble'?"),
+        ({"core": {"node_limit": 10**10}}, "haystack.core.node_limit: 10000000000 should be at most"),
         (
             {"core": {"preferences": {"balance": -1}}},
             "haystack.core.preferences.balance: -1 should be at least 0",

@@ -334,9 +334,18 @@ def test_the_code_digest_follows_the_checkout(tmp_path):
     assert len(set(seen.values())) == 4
 
 
-def test_a_checkout_that_does_not_parse_is_named(tmp_path):
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"def f(:\n",
+        b"X = 'a\0'",
+        b"X = '\xff'",
+        *(b"X = " + b"+".join([b"1"] * n) for n in (2000, 3000, 90_000)),
+    ],
+)
+def test_a_checkout_that_does_not_parse_is_named(tmp_path, code):
     shutil.copytree(CHECKOUT, tmp_path / "checkout")
-    (tmp_path / "checkout/memory_modules/broken.py").write_text("def f(:\n")
+    (tmp_path / "checkout/memory_modules/broken.py").write_bytes(code)
     with pytest.raises(MethodClassError, match=r"broken.py, line 1: "):
         code_of(OfficialMemory, options(tmp_path, checkout=str(tmp_path / "checkout")))
 
@@ -360,9 +369,35 @@ def test_query_is_called_as_its_signature_allows(query, given):
         ("text", "query returned str, not a list"),
         ([{"type": "audio", "value": "x"}], 'item 0 is not {"type": "text" or "image"'),
         ([{"type": "text", "value": " "}], "item 0 has no text in `value`"),
+        ([{"type": "text", "value": "\ud800"}], "item 0 holds a lone surrogate"),
         ([{"type": "text", "value": "x"}, {"type": "image", "value": "no.png"}], "item 1: there is no image"),
+        ([{"type": "image", "value": "/"}], "item 0: there is no image '/'"),
+        ([{"type": "image", "value": "a\0"}], "item 0: there is no image"),
     ],
 )
 def test_a_context_of_another_form(context, message):
     with pytest.raises(official_program.UnfitError, match=re.escape(message)):
         official_program.checked(context)
+
+
+class Surrogates:
+    """A backend that gives half characters wherever it can."""
+
+    def query(self, query, query_image=None):
+        if query == "raise":
+            raise ValueError("\ud800")
+        return [{"type": "text", "value": "x"}]
+
+    def post_query_hook(self):
+        return {"seen": "a\udc80", "none": float("nan"), "set": {1}}
+
+
+def test_half_characters_of_a_backend_end_before_they_reach_us():
+    program = official_program.Program(None)
+    program.memory = Surrogates()
+    ask = {"n": 1, "do": "query", "handle": "h", "image": None}
+    reply = program.reply_to({**ask, "text": "t"})
+    assert reply["metadata"] == {"seen": "a?", "none": "NaN", "set": "{1}"}
+    failed = program.reply_to({**ask, "text": "raise"})
+    assert failed["error"].startswith(r"ValueError: \ud800")
+    json.dumps(failed, ensure_ascii=False).encode()

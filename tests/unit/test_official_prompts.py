@@ -237,6 +237,31 @@ def test_a_parameter_is_not_the_constant_of_its_name(tmp_path):
     assert constants["code.py:g.P"].parts == ("one",)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"def f(:\n",
+        b"X = 'a\0'\n",
+        b"X = '\xff'\n",
+        b"X = " + b"(" * 500 + b")" * 500,
+        b"X = " + b"-" * 90_000,
+    ],
+)
+def test_whatever_does_not_parse_is_named(tmp_path, code):
+    (tmp_path / "code.py").write_bytes(code)
+    with pytest.raises(CheckoutError, match=r"code\.py: .*; mend the file"):
+        find_constants(tmp_path)
+
+
+def test_files_in_the_encodings_that_python_reads(tmp_path):
+    (tmp_path / "marked.py").write_bytes(b"\xef\xbb\xbfX = 'a'\n")
+    (tmp_path / "latin.py").write_bytes(b"# -*- coding: latin-1 -*-\nX = '\xe9'\n")
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "gone.py").symlink_to("nowhere")
+    texts = {place: constant.parts for place, constant in find_constants(tmp_path).items()}
+    assert texts == {"latin.py:X": ("é",), "marked.py:X": ("a",)}
+
+
 def test_a_file_that_does_not_parse_is_named(tmp_path):
     (tmp_path / "code.py").write_text("def f(:\n")
     with pytest.raises(CheckoutError, match=r"code.py: invalid syntax"):

@@ -1,6 +1,7 @@
 """The config: checked against its closed schema, defaults filled in, and cut into what each stage needs."""
 
 import difflib
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -71,7 +72,8 @@ def resolve(config: MutableMapping[str, Any], schema_file: str | Path) -> None:
     _fill_defaults(config, schema, schema)
     validator = jsonschema.Draft202012Validator(schema)
     errors = list(validator.iter_errors(config))
-    faults = [line for error in errors for line in _explain(error)] + list(_unquoted(config))
+    faults = [line for error in errors for line in _explain(error)]
+    faults += [*_unquoted(config), *_boundless(config)]
     # What a schema cannot state is checked in the sections that it finds sound.
     sound = config.keys() - {error.absolute_path[0] for error in errors if error.absolute_path}
     faults += _beyond_schema({key: config[key] for key in sound})
@@ -254,6 +256,18 @@ def _unquoted(value: Any, place: str = "") -> Iterator[str]:
             if not isinstance(key, str):
                 yield f"{_join(place, key)}: YAML reads this key as {type(key).__name__}; put it in quotes"
             yield from _unquoted(inner, _join(place, key))
+
+
+def _boundless(value: Any, place: str = "") -> Iterator[str]:
+    """Numbers that no bound of the schema stops: `.nan`, and `.inf` where there is no greatest value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{place}: {value} should be a number that ends"
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _boundless(inner, _join(place, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _boundless(inner, _join(place, number))
 
 
 def _beyond_schema(config: Mapping[str, Any]) -> Iterator[str]:

@@ -62,7 +62,13 @@ def code_digest(*files: str | Path, leave_out: tuple[str, ...] = ()) -> str:
 @cache
 def _module(path: Path) -> tuple[str, frozenset[str]]:
     """Digest of one file's syntax tree, and what it imports: dotted names, relative ones as paths."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        # Null characters are a value error without a place, too deep nesting is either of the last two.
+        if isinstance(error, SyntaxError) and error.filename:
+            raise
+        raise SyntaxError(str(error) or "nested too deeply", (str(path), 1, 0, "")) from error
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -74,7 +80,11 @@ def _module(path: Path) -> tuple[str, frozenset[str]]:
             base = package.joinpath(*node.module.split(".")) if node.module else package
             names.update(str(base / alias.name) for alias in node.names)
         _drop_docstring(node)
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest(), frozenset(names)
+    try:
+        words = ast.dump(tree)
+    except RecursionError as error:
+        raise SyntaxError(str(error), (str(path), 1, 0, "")) from error
+    return hashlib.sha256(words.encode()).hexdigest(), frozenset(names)
 
 
 def _drop_docstring(node: ast.AST) -> None:

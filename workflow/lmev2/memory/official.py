@@ -97,7 +97,9 @@ class OfficialMemory:
         for key in ("base", "module"):
             if options[key]:
                 _module_file(checkout, options[key], key)
-        if options["timeout_s"] <= 0:
+        if not options["base"]:
+            raise MethodClassError("options.base: missing; the module with the base class Memory")
+        if not options["timeout_s"] > 0:
             raise MethodClassError("options.timeout_s: should be more than 0")
         for key in FILLED_IN.get(options["memory_type"], ()):
             if key in options["params"]:

@@ -93,7 +93,8 @@ class Program:
         except UnfitError as error:
             reply = {"error": str(error)}
         except BaseException as error:
-            reply = {"error": described(error), "traceback": traceback.format_exc()}
+            words = {"error": described(error), "traceback": traceback.format_exc()}
+            reply = {key: text.encode("utf-8", "backslashreplace").decode() for key, text in words.items()}
         return {"n": request["n"], **reply}
 
     def send(self, reply):
@@ -130,8 +131,9 @@ class Program:
             given = [dict(item) for item in context]
             metadata = self.hook("post_query_hook", query=text, query_image=image, memory_context=given)
             post_query_s = time.perf_counter() - after
-            # What JSON has no word for is kept as text.
-            metadata = json.loads(json.dumps(metadata, default=str), parse_constant=str)
+            # What JSON has no word for is kept as text, half characters (lone surrogates) as question marks.
+            text = json.dumps(metadata, default=str, ensure_ascii=False).encode("utf-8", "replace")
+            metadata = json.loads(text, parse_constant=str)
         finally:
             self.hook("clear_query_context")
         return {"context": context, "seconds": seconds, "metadata": metadata, "post_query_s": post_query_s}
@@ -219,9 +221,13 @@ def checked(context):
         value = str(item["value"]) if isinstance(item.get("value"), Path) else item.get("value")
         if not isinstance(value, str) or not value.strip():
             raise UnfitError(f"query: item {number} has no text in `value`")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise UnfitError(f"query: item {number} holds a lone surrogate, which is no character") from error
         if item["type"] == "image":
-            if not Path(value).exists():
-                raise UnfitError(f"query: item {number}: there is no image {value}")
+            if "\0" in value or not Path(value).is_file():
+                raise UnfitError(f"query: item {number}: there is no image {value!r}")
             value = str(Path(value).absolute())
         items.append({"type": item["type"], "value": value})
     return items

@@ -72,12 +72,14 @@ def find_constants(checkout: str | Path) -> dict[str, Constant]:
     found: dict[str, Constant] = {}
     for path in sorted(checkout.rglob("*.py")):
         name = path.relative_to(checkout)
-        if not any(part.startswith(".") or part in _SKIPPED for part in name.parts):
+        if path.is_file() and not any(part.startswith(".") or part in _SKIPPED for part in name.parts):
             try:
-                tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-            except (SyntaxError, UnicodeDecodeError) as error:
-                raise CheckoutError(f"{path}: {error}") from error
-            found.update({constant.place: constant for constant in _of_module(tree, name.as_posix())})
+                tree = ast.parse(path.read_bytes(), filename=str(path))  # Python finds the encoding itself
+                found.update({constant.place: constant for constant in _of_module(tree, name.as_posix())})
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                raise CheckoutError(
+                    f"{path}: {error}; mend the file, or take it out of the checkout"
+                ) from error
     return found
 
 

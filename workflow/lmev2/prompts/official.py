@@ -156,7 +156,10 @@ def _constant(checkout: Path, place: str, constants: Mapping[str, Constant]) -> 
         return constants[place]
     file = checkout / place
     if ":" not in place and file.is_file():
-        return Constant(place, 1, (file.read_text(encoding="utf-8"),))
+        try:
+            return Constant(place, 1, (file.read_text(encoding="utf-8"),))
+        except UnicodeDecodeError as error:
+            return Constant(place, 1, problem=f"it is no UTF-8: {error}")
     return Constant(place, 0, problem="there is no such text in the checkout")
 
 
