@@ -21,8 +21,8 @@ from lmev2.explorer.contexts import pack_items, split_text
 from lmev2.explorer.dataset import gold_phrases, pack_haystacks
 from lmev2.explorer.matrix import pack_matrix
 from lmev2.explorer.packing import chunks, encode, joined, write_data
-from lmev2.explorer.screenshots import Screenshots, Settings
 from lmev2.explorer.parts import ASSETS, SCRIPTS, site_digest
+from lmev2.explorer.screenshots import Screenshots, Settings
 from lmev2.explorer.summary import list_warnings
 from lmev2.image import Image
 from lmev2.memory.render import render_event, render_run, render_slice
