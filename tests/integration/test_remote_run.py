@@ -47,14 +47,6 @@ def assert_same_outcomes(one, other) -> None:
         pd.testing.assert_frame_equal(table, outcomes(other)[name], check_exact=True, obj=name)
 
 
-@pytest.fixture(scope="module")
-def embedded(unrun, tmp_path_factory):
-    """The same run without a server."""
-    folder = clone(unrun, tmp_path_factory.mktemp("embedded") / "run")
-    snakemake(folder, "all_scores")
-    return folder
-
-
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
     monkeypatch.setenv("CANARY_KEY", KEY)
@@ -71,27 +63,36 @@ def assert_no_key(folder, printed: str) -> None:
         assert KEY not in str(pq.read_table(path).to_pylist()), path
 
 
-def test_a_remote_run_equals_the_embedded_one(embedded, unrun, tmp_path):
+def test_a_remote_run_equals_the_embedded_one_and_its_replay_needs_neither_key_nor_server(
+    finished, unrun, tmp_path, monkeypatch
+):
     stand_in = StandIn(key=KEY)
     folder = clone(unrun, tmp_path / "remote")
     with serving(stand_in) as url:
         done = run(folder, url)
     assert stand_in.repeated == [] and max(stand_in.received.values()) == 1
-    assert_same_outcomes(folder, embedded)
+    assert_same_outcomes(folder, finished)
     assert {path for path, _ in stand_in.bodies} == {"chat", "embeddings"}
     assert_no_key(folder, done.stdout)
 
+    replayed = clone(unrun, tmp_path / "replayed")
+    clone(folder / "elsewhere-journal", replayed / "elsewhere-journal")
+    monkeypatch.delenv("CANARY_KEY")
+    write_config(replayed, "http://127.0.0.1:9/v1")
+    snakemake(replayed, "all_scores", configs=("tiny.yaml", "remote.yaml", "replay.yaml"))
+    for name, table in untimed_tables(folder).items():
+        pd.testing.assert_frame_equal(table, untimed_tables(replayed)[name], check_exact=True, obj=name)
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_faults_at_random_change_no_score_and_repeat_no_good_call(embedded, unrun, tmp_path, seed):
-    stand_in = StandIn(key=KEY, mixture=Mixture(seed=seed, share=0.5, in_a_row=4, faults=SURVIVED))
+
+def test_faults_at_random_change_no_score_and_repeat_no_good_call(finished, unrun, tmp_path):
+    stand_in = StandIn(key=KEY, mixture=Mixture(seed=0, share=0.5, in_a_row=4, faults=SURVIVED))
     folder = clone(unrun, tmp_path / "mixture")
     with serving(stand_in) as url:
         done = run(folder, url)
     bad = sum(stand_in.received.values()) - sum(stand_in.answered.values())
     assert bad > 20
     assert stand_in.repeated == []
-    assert_same_outcomes(folder, embedded)
+    assert_same_outcomes(folder, finished)
     reads = pd.concat(
         pq.read_table(path).to_pandas() for path in (folder / "results" / "read").rglob("*.parquet")
     )
@@ -137,22 +138,10 @@ def test_a_refused_key_stops_the_run_and_is_not_printed(unrun, tmp_path):
     assert sum(stand_in.received.values()) <= 8
 
 
-def test_a_missing_key_is_named_before_anything_runs(unrun, tmp_path, monkeypatch):
+def test_a_missing_key_is_named_at_the_start_and_by_the_job_that_needs_it(unrun, tmp_path, monkeypatch):
     monkeypatch.delenv("CANARY_KEY")
     folder = clone(unrun, tmp_path / "nokey")
-    failed = run(folder, "http://127.0.0.1:9/v1", "--dry-run", check=False)
-    assert failed.returncode != 0 and "CANARY_KEY" in failed.stdout
-
-
-def test_a_replay_needs_neither_key_nor_server(unrun, tmp_path, monkeypatch):
-    stand_in = StandIn(key=KEY)
-    folder = clone(unrun, tmp_path / "first")
-    with serving(stand_in) as url:
-        run(folder, url)
-    replayed = clone(unrun, tmp_path / "replayed")
-    (folder / "elsewhere-journal").rename(replayed / "elsewhere-journal")
-    monkeypatch.delenv("CANARY_KEY")
-    write_config(replayed, "http://127.0.0.1:9/v1")
-    snakemake(replayed, "all_scores", configs=("tiny.yaml", "remote.yaml", "replay.yaml"))
-    for name, table in untimed_tables(folder).items():
-        pd.testing.assert_frame_equal(table, untimed_tables(replayed)[name], check_exact=True, obj=name)
+    failed = run(folder, "http://127.0.0.1:9/v1", "results/insert/notes.parquet", check=False)
+    assert failed.returncode != 0 and "Traceback" not in failed.stdout
+    assert "CANARY_KEY is not set: what needs that key will stop" in failed.stdout
+    assert "models.controller.api_key_env: the environment variable CANARY_KEY is not set" in failed.stdout

@@ -75,14 +75,14 @@ def test_a_script_makes_its_declared_outputs_and_its_log(run, monkeypatch, root_
 def test_a_fault_of_the_input_ends_a_script_with_its_message_and_no_traceback(
     run, monkeypatch, root_logger, capsys, tmp_path
 ):
-    job = snakemake_object(run / "kept_scripts" / "judge_answers.py")
+    job = snakemake_object(run / "kept_scripts" / "read_answers.py")
     folder = clone(run, tmp_path / "run")
     monkeypatch.chdir(folder)
     job.config["journal"].update(replay=True, path="empty-journal")
     with pytest.raises(SystemExit, match="1"):
-        runpy.run_path(str(ROOT / "workflow/scripts/judge_answers.py"), init_globals={"snakemake": job})
+        runpy.run_path(str(ROOT / "workflow/scripts/read_answers.py"), init_globals={"snakemake": job})
     shown = capsys.readouterr().err
-    assert "[judge " in shown and "a replay makes no call" in shown
+    assert "[read " in shown and "a replay makes no call" in shown
     assert "Traceback" not in shown
     assert "a replay makes no call" in Path(job.log[0]).read_text()
 

@@ -87,7 +87,7 @@ def repeated_arms(draw):
     return differences, denominator, [stratum for *_, stratum in questions]
 
 
-@settings(deadline=None, max_examples=300, derandomize=True)
+@settings(deadline=None, max_examples=120, derandomize=True)
 @given(repeated_arms(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_monte_carlo_agrees_for_repeats_and_strata(case, stratified, seed):
     differences, denominator, strata = case
