@@ -27,7 +27,7 @@ def run(finished, tmp_path_factory):
     for path in (folder / "results/official").glob(f"{METHOD}_*_small"):
         shutil.move(path, runs)
     shutil.move(folder / f"results/leaderboard/{METHOD}_small.tar.gz", runs)
-    snakemake(folder, "results/table2.md", configs=["imports.yaml"])
+    snakemake(folder, "results/table2.md", "explorer", configs=["imports.yaml"])
     assert len(calls(folder)) == asked  # no model was asked for either
     return folder
 
@@ -64,6 +64,8 @@ def test_imported_methods_are_rows_that_name_their_models(run):
     assert rows["folders"]["models"] == "reader embedded:extractive; judge embedded:extractive"
     assert "Made elsewhere, by models of their own: From folders (official run): reader embedded" in page
     assert rows["half"]["label"] == "Half (official run, in part)"
+    for method in ("folders", "package", "half"):
+        assert list((run / "results/explorer/data/answers" / method).iterdir())
     assert (rows["half"]["small_n"], rows["half"]["small_latency_s"]) == ("12", "")
     assert int(rows["half"]["small_errors"]) == sum(
         row["status"] == "not_imported" for row in table(run, "judge", "half")

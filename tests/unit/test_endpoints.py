@@ -4,6 +4,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lmev2.configuration import ConfigError, resolve
 from lmev2.flow import Flow
@@ -92,6 +93,16 @@ def test_a_missing_key_is_told_and_stops_no_one_who_needs_none(monkeypatch):
     assert [notice for notice in flow.notices if "_KEY" in notice] == [
         "B_KEY is not set: what needs that key will stop"
     ]
+
+
+def test_the_default_domains_of_another_dataset_are_told():
+    def notices(**changes):
+        return [text for text in Flow({**config(), **changes}, ROOT).notices if "domains" in text]
+
+    default = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    mini, other, domains = default["dataset"], {"path": "elsewhere"}, default["domains"]
+    assert notices(dataset=mini, domains=domains) == notices(dataset=other, domains={"web": "a shop"}) == []
+    assert len(notices(dataset=other, domains=domains)) == 1
 
 
 def test_jobs_share_an_endpoint():

@@ -158,6 +158,7 @@ def test_an_output_without_notes_has_none(output):
 
 def test_a_trace_that_nobody_knows_is_kept_as_it_is():
     assert json.loads(pack_trace({"mine": {"a": 1}}, {})["more"]) == {"mine": {"a": 1}}
+    assert pack_trace({"post_query": None}, {}) == {}  # of an imported run that had none
     packed = pack_trace({"hits": {"slices": [["gone", 0.5]]}}, {})
     assert packed["hits"]["slices"][0]["score"] == 0.5
     assert "more" not in packed

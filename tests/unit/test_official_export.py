@@ -243,6 +243,15 @@ DAMAGED = {
     "memory_query.p95_seconds is missing": edited(
         "aggregated_metrics.json", lambda metrics: metrics["memory_query"].pop("p95_seconds")
     ),
+    "memory_context.avg_final_tokens is 1": edited(
+        "aggregated_metrics.json", lambda metrics: metrics["memory_context"].update(avg_final_tokens=1)
+    ),
+    "memory_context is missing": edited(
+        "aggregated_metrics.json", lambda metrics: metrics.pop("memory_context")
+    ),
+    "tokens.total_tokens is 1": edited(
+        "aggregated_metrics.json", lambda metrics: metrics["tokens"].update(total_tokens=1)
+    ),
     "abstention_overall is missing": edited(
         "aggregated_metrics.json", lambda metrics: metrics.pop("abstention_overall")
     ),

@@ -23,6 +23,7 @@ from official_data import (
     write_records,
 )
 
+from lmev2.explorer.answers import pack_answer, write_answers
 from lmev2.official.importing.contexts import Screenshots
 from lmev2.official.importing.plan import OfficialRunError, imported_arms
 from lmev2.official.importing.report import write_report
@@ -291,6 +292,27 @@ def test_a_domain_without_a_run_is_missing(folder):
         bring(folder, questions=questions)
     found = bring(folder, questions=questions, partial=True)
     assert sum(row["status"] == Status.NOT_IMPORTED for row in found.judge) == 5
+
+
+def test_the_explorer_shows_imported_answers_and_those_that_are_not_there(folder, tmp_path):
+    foreign(folder)
+    write_records(folder, records(folder)[1:])
+    found = bring(folder, partial=True)
+    files = [tmp_path / f"{stage}.parquet" for stage in ("query", "read", "judge")]
+    for stage, file in zip(("query", "read", "judge"), files, strict=True):
+        write_table(stage, getattr(found, stage), file)
+    questions = {row["question_id"]: row for row in question_rows()}
+    counts = write_answers(questions, *files, {}, {}, tmp_path / "answers/theirs", "small")
+    assert counts == {"answers": 5, "files": 1}
+    rows = {row["question_id"]: row for row in found.query}
+    texts = {
+        row["question_id"]: pack_answer(rows[row["question_id"]], row, judge, {}, {})
+        for row, judge in zip(found.read, found.judge, strict=True)
+    }
+    assert texts["web-q1"]["query"]["status"] == Status.NOT_IMPORTED
+    assert texts["web-q1"]["query"]["error"]
+    assert json.loads(texts["web-q2"]["trace"]["more"])["post_query"] == {"turns": 3}
+    assert texts["web-q2"]["read"]["response"] == "\\boxed{Left}"
 
 
 def test_a_question_of_the_other_domain_does_not_count(tmp_path):

@@ -200,6 +200,28 @@ def test_the_patch_overlays_its_base_file_by_file(get, hub, release, tmp_path):
     ]
 
 
+def test_a_patch_in_place_counts_for_a_release_that_is_known_whole(get, release, tmp_path, monkeypatch):
+    known = {name: Expected(hashlib.sha256(release[name]).hexdigest()) for name in (BASE, WEB)}
+    monkeypatch.setattr(module, "known_files", lambda *_: known)
+    patch = tmp_path / "data" / PATCH
+    patch.parent.mkdir(parents=True)
+    patch.write_bytes(archive({"patch/t4/0.png": b"new"}))
+    lines = get(["screenshots"])
+    assert (tmp_path / "data" / "screenshots" / "t4/0.png").read_bytes() == b"new"
+    assert "enterprise_screenshots_patch.tar.gz: nothing tells its sha256, so it is taken as it is" in lines
+
+
+def test_the_folder_of_another_dataset_is_left_as_it_is(get, hub, release, tmp_path, monkeypatch):
+    known = {name: Expected(None, len(release[name])) for name in CORE}
+    monkeypatch.setattr(module, "known_files", lambda *_: known)
+    other = tmp_path / "data" / CORE[0]
+    other.parent.mkdir()
+    other.write_bytes(b"{}")
+    with pytest.raises(ReleaseError, match=r"another dataset's folder, let dataset.path name one"):
+        get()
+    assert files(tmp_path / "data") == {CORE[0]: b"{}"} and not hub.requests
+
+
 def test_an_unpacked_archive_need_not_be_kept(get, hub, tmp_path):
     get(["screenshots"])
     (tmp_path / "data" / WEB).unlink()

@@ -63,7 +63,8 @@ class Flow:
 
     def __init__(self, config: dict[str, Any], root: str | Path) -> None:
         root = Path(root)
-        keep_order(config, yaml.safe_load((root / "config" / "config.yaml").read_text(encoding="utf-8")))
+        base = yaml.safe_load((root / "config" / "config.yaml").read_text(encoding="utf-8"))
+        keep_order(config, base)
         resolve(config, root / "config" / "config.schema.yaml")
         self.config = config
         self.scripts = root / "workflow" / "scripts"
@@ -77,6 +78,10 @@ class Flow:
             for name in self.key_variables
             if name not in os.environ
         ]
+        if config["dataset"]["path"] != base["dataset"]["path"] and config["domains"] == base.get("domains"):
+            self.notices.append(
+                "domains: the reader is told of the default dataset's; describe yours (config/README.md)"
+            )
         self.imported = self._imported()
         self.tokenizer = self._tokenizer()
 

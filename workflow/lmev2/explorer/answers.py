@@ -170,7 +170,7 @@ def pack_trace(
         packed["attempts"] = [_attempt(attempt) for attempt in trace["attempts"]]
         packed |= {key: trace[key] for key in ("agent", "effort", "isolation") if key in trace}
     known = {*packed, "hits", "slice_hits", "attempts"}
-    if more := {key: value for key, value in trace.items() if key not in known}:
+    if more := {key: value for key, value in trace.items() if key not in known and value is not None}:
         packed["more"] = _bounded(json.dumps(more, ensure_ascii=False, indent=1))
     return packed
 

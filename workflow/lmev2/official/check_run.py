@@ -218,6 +218,24 @@ def _metrics_problems(metrics: Mapping[str, Any], records: pd.DataFrame) -> Iter
     usage = pd.DataFrame(list(records["usage"]))
     totals = {key: int(usage[key].sum()) for key in usage if key in ("prompt_tokens", "completion_tokens")}
     yield from _differences("tokens", totals, metrics.get("tokens"))
+    totals["total_tokens"] = sum(totals.values())
+    further = {
+        "tokens": {
+            "total_tokens": totals["total_tokens"],
+            **{f"avg_{key}": total / len(records) for key, total in totals.items()},
+        },
+        "memory_context": {
+            "avg_original_tokens": records["memory_context_original_token_count"].mean(),
+            "avg_final_tokens": records["memory_context_token_count"].mean(),
+            "num_truncated_sequences": int(records["memory_context_was_truncated"].sum()),
+        },
+    }
+    for place, counted in further.items():
+        if isinstance(stated := metrics.get(place), dict):
+            # Versions of the harness may lack some of these; what is stated must be right.
+            yield from _differences(place, {key: counted[key] for key in counted if key in stated}, stated)
+        elif place != "tokens":  # said already
+            yield f"{METRICS}: {place} is missing"
 
 
 def _differences(place: str, counted: Mapping[str, Any], stated: Any) -> Iterator[str]:

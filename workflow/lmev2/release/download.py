@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lmev2.release.hub import Hub
-from lmev2.release.manifest import CHECKSUMS, Expected, ReleaseError, known_files, read_checksums, verify
+from lmev2.release.manifest import (
+    CHECKSUMS,
+    CORE,
+    Expected,
+    ReleaseError,
+    known_files,
+    read_checksums,
+    verify,
+)
 from lmev2.release.screenshots import ARCHIVES, FOLDER, is_unpacked, unpack
 
 Report = Callable[[str], None]
@@ -95,6 +103,9 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _text(folder: _Folder, known: Mapping[str, Expected], report: Report) -> None:
+    for name in CORE:  # before anything is written: the folder may be that of another dataset
+        if name in known and (folder.path / name).is_file():
+            verify(folder.path / name, Expected(None, known[name].size))
     folder.ensure(CHECKSUMS, Expected(None))
     files = read_checksums(folder.path / CHECKSUMS, known)
     fetched = [folder.ensure(name, expected) for name, expected in sorted(files.items())]
@@ -127,11 +138,12 @@ def _screenshots(folder: _Folder, known: Mapping[str, Expected], report: Report)
 def _archive(folder: _Folder, name: str, known: Mapping[str, Expected]) -> Expected | None:
     """What an archive must be; None if the release has no such archive."""
     path = f"{FOLDER}/{name}"
-    if known:
-        return known.get(path)
+    in_place = (folder.path / path).is_file()
+    if known:  # whole; a patch that somebody has put there counts, too
+        return known.get(path, Expected(None) if in_place else None)
     try:
         return folder.hub.expected(path)
     except ReleaseError:
-        if (folder.path / path).is_file():  # without the hub: nothing to compare it with
+        if in_place:  # without the hub: nothing to compare it with
             return Expected(None)
         raise

@@ -21,7 +21,10 @@ CORE = (
 
 _LINE = re.compile(r"([0-9a-fA-F]{64}) [ *](?:\./)?(\S.*)")
 _BLOCK = 2**20
-_AGAIN = "remove the file and run again to fetch it anew"
+_AGAIN = (
+    "remove the file and run again to fetch it anew; or, if this is another dataset's folder, let "
+    "dataset.path name one for the release"
+)
 LONG = 50 * 10**6  # bytes from which a file's progress is worth a line
 
 

@@ -50,7 +50,9 @@ lmev2.matrix = (() => {
   // Numbers of the questions that the filters let through, in order.
   function shown(common, state, all) {
     const words = (state.q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-    const column = (arm) => all.find((found) => found.arm === arm);
+    // The two may be among the hidden columns.
+    const every = state.a && state.b ? columns(common, { ...state, hide: "" }) : [];
+    const column = (arm) => every.find((found) => found.arm === arm);
     const [a, b] = [column(state.a), column(state.b)];
     const numbers = [];
     common.questions.forEach((question, place) => {

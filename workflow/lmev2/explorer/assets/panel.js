@@ -28,7 +28,7 @@ lmev2.panel = (() => {
       { "aria-labelledby": title },
       el("header", {}, el("h2", { id: title }, mark(code(answer.brief), true), " ", method.label)),
       response(answer),
-      verdict(answer),
+      verdict(answer, question),
       numbers(answer),
       found(answer, question),
       el(
@@ -61,7 +61,11 @@ lmev2.panel = (() => {
         el("p.muted", {}, failed(answer) || "The reader was not asked."),
         failed(answer) && block(read.error || answer.query.error),
       );
-    const parts = boxedParts(read.response);
+    // An empty box is passed over: the whole response is then the prediction.
+    const parts =
+      read.boxed === "empty"
+        ? { before: read.response, boxed: "", after: "" }
+        : boxedParts(read.response);
     return el(
       "section",
       {},
@@ -73,7 +77,13 @@ lmev2.panel = (() => {
         parts.boxed && el("mark.boxed", { title: "the prediction" }, parts.boxed),
         parts.after,
       ),
-      parts.boxed ? null : el("p.small.muted", {}, "No box: the whole response is the prediction."),
+      parts.boxed
+        ? null
+        : el(
+            "p.small.muted",
+            {},
+            `${read.boxed === "empty" ? "An empty" : "No"} box: the whole response is the prediction.`,
+          ),
       read.status !== "ok" && el("p.fault", {}, `${read.status.replaceAll("_", " ")} ${read.error ?? ""}`),
       read.reasoning &&
         fold(`Reasoning (${count(read.reasoning.length)} characters)`, () => block(read.reasoning)),
@@ -99,7 +109,14 @@ lmev2.panel = (() => {
     return { before: text.slice(0, start), boxed: text.slice(start, end), after: text.slice(end) };
   }
 
-  function verdict({ judge, brief, read, phrases }) {
+  // Why a rule for choices decided as it did: it compares them with the gold answer's.
+  const choiceReason = ({ judge, brief }, question) =>
+    judge.evaluator.startsWith("mc_") && judge.status === "ok" && !brief.unknown
+      ? `${judge.score === 1 ? "the choice of the gold answer" : "not the choice of the gold answer"}, ${question.answer}`
+      : "";
+
+  function verdict(answer, question) {
+    const { judge, brief, read, phrases } = answer;
     const prediction = read.prediction ?? "";
     return el(
       "section",
@@ -127,7 +144,7 @@ lmev2.panel = (() => {
         el("p.small.muted", {}, "All are there, not in the order of the gold answer."),
       facts([
         ["prediction", prediction.length > 400 ? `${prediction.slice(0, 400)}…` : prediction],
-        ["reason", judge.reason],
+        ["reason", judge.reason || choiceReason(answer, question)],
         ["judge", judge.model],
         ["fault", judge.status === "ok" ? "" : `${judge.status.replaceAll("_", " ")} ${judge.error}`],
       ]),

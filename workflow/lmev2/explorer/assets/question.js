@@ -163,7 +163,8 @@ lmev2.question = (() => {
 
   async function drawAnswers(section, arms, common, question, state, go, panels) {
     const place = common.place.get(question.id);
-    const hasRanks = question.evidence.length > 0;
+    // Places are known of the first repeat.
+    const hasRanks = question.evidence.length > 0 && state.repeat === 0;
     const body = el("tbody");
     const head = [
       "",
