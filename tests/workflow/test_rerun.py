@@ -91,17 +91,15 @@ CHANGES = {
         | CONFIG,
     ),
     "significance level": ("stats: {alpha: 0.01}", {"write_table2"} | CONFIG),
-    "concurrency": (
-        "models: {reader: {limits: {concurrency: 3}}, controller: {limits: {concurrency: 2}}}\n"
+    "concurrency, limits and endpoints": (
+        "models:\n"
+        "  reader: {base_url: 'http://other.invalid', api_key_env: OTHER, limits: {concurrency: 3}}\n"
+        "  controller: {limits: {concurrency: 2}}\n"
+        "  judge: {limits: {read_timeout_s: 9, connect_timeout_s: 9, attempts: 9}}\n"
+        "  embedding: {limits: {batch: 9}}\n"
         f"methods: {{{RAG}: {{concurrency: 4}}}}",
         set(),
     ),
-    "limits": (
-        "models: {judge: {limits: {read_timeout_s: 9, connect_timeout_s: 9, attempts: 9}},"
-        " embedding: {limits: {batch: 9}}}",
-        set(),
-    ),
-    "endpoint": ("models: {reader: {base_url: 'http://other.invalid', api_key_env: OTHER}}", set()),
 }
 
 

@@ -277,7 +277,7 @@ SCHEMAS = {
             ("render_s", pa.float64()),  # rendering,
             ("other_s", pa.float64()),  # the rest
             ("insert_s", pa.float64()),  # sequential insertion of the haystack, not in latency_s
-            ("in_flight", pa.int32()),  # queries of this job that ran beside it, itself included
+            ("in_flight", pa.int32()),  # queries of this job in flight when it began, itself included
             ("prompt_sha256", pa.string()),  # of all templates that the method uses
             ("trace", pa.string()),  # JSON, method-specific
             ("by_role", BY_ROLE),  # whose sums the usage columns are (but for latency_s)
