@@ -294,8 +294,7 @@ def package(place, runs=None, **how):
 
 
 def unpacked(archive, place):
-    with tarfile.open(archive) as tar:
-        tar.extractall(place, filter="data")
+    shutil.unpack_archive(archive, place)
     return place / "mine_small"
 
 
