@@ -1,13 +1,13 @@
 """The archive of a package: written so that equal files give equal bytes, and unpacked with suspicion."""
 
 import gzip
-import shutil
 import tarfile
 import zlib
 from pathlib import Path, PurePosixPath
 
 from lmev2.errors import UserError
 from lmev2.official.run_folder import NAME
+from lmev2.release.archives import write_member
 
 
 class ArchiveError(UserError):
@@ -35,13 +35,6 @@ def write_archive(folder: Path, archive: Path) -> None:
                     tar.addfile(member, content)
 
 
-def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    """Write the bytes of a member and nothing else; `extract(filter=…)` came with Python 3.11.4 only."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tar.extractfile(member) as content, target.open("wb") as file:
-        shutil.copyfileobj(content, file)
-
-
 def unpack(archive: Path, place: Path) -> tuple[list[str], Path]:
     """Unpack a package; the problems of its members, and the folder that it held.
 
@@ -61,7 +54,7 @@ def unpack(archive: Path, place: Path) -> tuple[list[str], Path]:
                 elif member.isdir():
                     place.joinpath(*parts).mkdir(parents=True, exist_ok=True)
                 else:
-                    _write(tar, member, place.joinpath(*parts))
+                    write_member(tar, member, place.joinpath(*parts))
             while tar.fileobj.read(2**20):  # to the end, where gzip has its checksum
                 pass
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:

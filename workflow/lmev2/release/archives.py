@@ -50,7 +50,7 @@ def unpack_archive(archive: Path, folder: Path) -> tuple[int, list[str]]:
                         f"{archive}: the members {sources[target]!r} and {member.name!r} both stand for the "
                         f"screenshot {target!r}; {_AGAIN}"
                     )
-                _write(tar, member, folder / target)
+                write_member(tar, member, folder / target)
                 progress.at(len(sources))
             while data.read(2**20):  # to the end, where gzip has its checksum
                 pass
@@ -80,7 +80,11 @@ def _refuse(archive: Path, member: tarfile.TarInfo) -> None:
     raise ReleaseError(f"{archive}: the member {member.name!r} {problem}, which is refused; {_AGAIN}")
 
 
-def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+def write_member(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    """Write the bytes of a plain file in an archive, and nothing else of it, to `target`, whole or not.
+
+    `TarFile.extract(filter=…)` came with Python 3.11.4 only.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.part")
     content = tar.extractfile(member)

@@ -1,22 +1,25 @@
-// The chosen look, before the first paint. Without a choice the system's own counts.
+// The look, before the first paint: the chosen one, or the system's own as long as none is chosen.
 "use strict";
 (() => {
   const key = "lmev2-theme";
-  let kept = null;
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
   try {
-    kept = localStorage.getItem(key);
+    chosen = localStorage.getItem(key);
   } catch {
     // Some browsers keep nothing for pages from disk.
   }
-  if (kept) document.documentElement.dataset.theme = kept;
+  const show = () => {
+    root.dataset.theme = chosen || (system.matches ? "dark" : "light");
+  };
+  show();
+  system.addEventListener("change", show);
   window.toggleTheme = () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme
-      ? root.dataset.theme === "dark"
-      : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
+    chosen = root.dataset.theme === "dark" ? "light" : "dark";
+    show();
     try {
-      localStorage.setItem(key, root.dataset.theme);
+      localStorage.setItem(key, chosen);
     } catch {
       // It then lasts as long as the page.
     }
